@@ -34,7 +34,7 @@ import typer
 
 from wolflab import cli
 from wolflab.lab.plans.loading import build
-from wolflab.lab.plans.tournament import make_tournament
+from wolflab.lab.plans.tournament_plan import make_tournament
 from wolflab.lab.runs.runner import play_run
 from wolflab.lab.runs.tournament_games import play_tournament, start_tournament
 from wolflab.lab.storage.store import Store

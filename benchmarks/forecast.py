@@ -138,9 +138,7 @@ def simulate(number: int, deals: int, ask: int, folder: Path) -> dict[tuple[str,
     sampled = asyncio.run(sample_replies(Players(experiment, folder, models), rehearsed, ask))
     forecasts = {
         "before": predicted(Seen()),
-        "asked": predicted(
-            asyncio.run(sample_replies(Players(experiment, folder, models), rehearsed, ask))[0]
-        ),
+        "asked": predicted(sampled[0]),
     }
     with Store.create(folder / str(number), experiment) as store:
 

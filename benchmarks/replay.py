@@ -27,10 +27,10 @@ from wolflab.agents.language import LanguageAgent
 from wolflab.agents.own import OwnAgent
 from wolflab.agents.recipes import RECIPES
 from wolflab.lab.storage.store import Store
-from wolflab.models.embedders.base import Vectors
+from wolflab.models.embedders.embedder import Vectors
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.rules import PASS, Ask, View
-from wolflab.ui.replay.page import replay_of
+from wolflab.ui.replay.replay_page import replay_of
 
 
 class _Embedding:

@@ -23,7 +23,7 @@ from pathlib import Path
 from many_games import EXPERIMENT, cost_of, enter
 from starlette.testclient import TestClient
 
-from wolflab.ui.browse.app import runs_application
+from wolflab.ui.browse.browse_app import runs_application
 from wolflab.ui.browse.run_index import RunIndex
 
 PAGES = {

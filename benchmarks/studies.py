@@ -28,7 +28,7 @@ from wolflab.stats.intervals import Estimate
 from wolflab.text.people import PersonAnswer
 from wolflab.ui.study.study_server import StudyServer
 from wolflab.ui.web.seat_session import OpenAsk
-from wolflab.ui.web.table import WebTable
+from wolflab.ui.web.web_table import WebTable
 
 OTHERS, BEFORE, AFTER = 5, 5.0, 7.0
 """How far the others are believed, and on the average the Sheriff before and after its statement."""

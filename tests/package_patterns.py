@@ -21,7 +21,7 @@ from wolflab.rules import DUTIES, SHERIFF
 from wolflab.text import masking
 from wolflab.text.asking import disguise
 from wolflab.text.reading import spelling
-from wolflab.text.replies import chosen_action, reflective, thoughts
+from wolflab.text.replies import chosen_action, reflective_replies, thoughts
 from wolflab.wwqa import question_claims
 
 _READ_BY = ("compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn")
@@ -43,7 +43,7 @@ EXAMPLES: dict[str, Mapping[str, Any] | Callable[[], object]] = {
     ],
     "text.replies.chosen_action:_name_pattern": lambda: chosen_action._name_pattern(SHERIFF),
     "text.replies.parse:read_role": {"word": "hunter"},
-    "text.replies.reflective:_no_question": lambda: reflective._no_question(SHERIFF.player_name),
+    "text.replies.reflective_replies:_no_question": lambda: reflective_replies._no_question(SHERIFF.player_name),
     "text.replies.thoughts:_any_of": lambda: [
         thoughts._any_of(marks) for family in thoughts.MARKS for marks in (family.end, family.done)
     ],

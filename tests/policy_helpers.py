@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from wolflab.agents.policy.base import Float32s, Observation
 from wolflab.agents.policy.checkpoint import Checkpoint
 from wolflab.agents.policy.features import Batch, features_length
 from wolflab.agents.policy.network import NetworkConfig, initial, small
+from wolflab.agents.policy.policy import Float32s, Observation
 from wolflab.models.embedders.hashing import HashingEmbedder
 
 DIMENSIONS = 32

@@ -27,11 +27,11 @@ from wolflab.lab.runs.verification import verify_run
 from wolflab.lab.storage.packing import unpack
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import kept_people, step_of
-from wolflab.lab.studies.plan import load_study
+from wolflab.lab.studies.study_plan import load_study
 from wolflab.text.people import PersonAnswer
 from wolflab.ui.study.study_server import StudyServer
 from wolflab.ui.web.seat_session import OpenAsk
-from wolflab.ui.web.table import WebTable
+from wolflab.ui.web.web_table import WebTable
 
 _PLACES = 0.4
 """Places for each person that comes, so that the study is full at times."""

@@ -24,7 +24,7 @@ from wolflab.match import Casting, Draws, Player, run_now
 from wolflab.match.io import LiveIO, concurrently, sequentially
 from wolflab.models.base import Model, Request
 from wolflab.models.calls import NoCallCache
-from wolflab.models.embedders.base import Embedder, Vectors, embedder_digest
+from wolflab.models.embedders.embedder import Embedder, Vectors, embedder_digest
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.rules import Ask, Note, Ruleset, View
 from wolflab.text.asking.options import labels

@@ -13,10 +13,10 @@ import yaml
 from web_helpers import Choice, first_choice, in_no_time, played
 from wolflab.lab.studies.people import StudyPerson
 from wolflab.text.people import PersonAnswer
-from wolflab.ui.study.app import study_application
+from wolflab.ui.study.study_app import study_application
 from wolflab.ui.study.study_server import StudyServer
 from wolflab.ui.web.seat_session import OpenAsk
-from wolflab.ui.web.table import WebTable
+from wolflab.ui.web.web_table import WebTable
 
 FILE: dict[str, Any] = {
     "name": "tiny",

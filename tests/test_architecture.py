@@ -113,7 +113,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("env", "record"): "an environment names the type of a recorded turn",
     ("match", "text.questions"): "a recorded call carries the question that it serves",
     ("match", "text.clean"): "statements are cleaned where they enter the game",
-    ("match", "models.embedders.base"): "match passes the agents' texts on to their embedders",
+    ("match", "models.embedders.embedder"): "match passes the agents' texts on to their embedders",
     ("match", "models.base"): "match passes the agents' requests on to their models",
     ("ui", "bench.suite"): "a command measures how fast Wolflab is",
     ("ui", "models.servers"): "a command asks before a key goes to a server that it does not belong to",

@@ -21,12 +21,12 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import step_of
-from wolflab.ui.browse.app import runs_application
+from wolflab.ui.browse.browse_app import runs_application
 from wolflab.ui.browse.run_index import RunIndex
 from wolflab.ui.commands import serve as serving
-from wolflab.ui.study.app import study_application
+from wolflab.ui.study.study_app import study_application
 from wolflab.ui.study.study_server import StudyServer
-from wolflab.ui.web.app import application
+from wolflab.ui.web.table_app import application
 from wolflab.ui.web.table_server import TableServer
 
 SITE = "http://lab.test"

@@ -21,15 +21,15 @@ from starlette.testclient import TestClient
 import command_line
 from report_helpers import Page
 from wolflab.lab.plans.loading import build
-from wolflab.lab.plans.tournament import from_flags, make_tournament
+from wolflab.lab.plans.tournament_plan import from_flags, make_tournament
 from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.tournament_games import play_tournament, start_tournament
 from wolflab.lab.storage.call_store import CallStore
 from wolflab.lab.storage.store import Store
-from wolflab.lab.training.plan import load_training
 from wolflab.lab.training.run import start_training
-from wolflab.ui.browse.app import runs_application
+from wolflab.lab.training.training_plan import load_training
+from wolflab.ui.browse.browse_app import runs_application
 from wolflab.ui.browse.comparing import first_parting, lines_of
 from wolflab.ui.browse.run_index import RunIndex, being_played
 

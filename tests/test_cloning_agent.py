@@ -9,9 +9,9 @@ import pytest
 
 from policy_helpers import DIMENSIONS, checkpoint
 from wolflab.agents.language import LanguageAgent
-from wolflab.agents.policy.base import Policy
 from wolflab.agents.policy.checkpoint import NumpyPolicy
 from wolflab.agents.policy.network import small
+from wolflab.agents.policy.policy import Policy
 from wolflab.agents.recipes import recipe
 from wolflab.lab.training.cloning_agent import CloningAgent, intent_of
 from wolflab.lab.training.games import LockstepEmbedder

@@ -33,7 +33,7 @@ from test_docs import PAGES, ROOT, Block, blocks, name
 from tiny_models import tiny_adapter, tiny_base
 from wolflab.cli import app
 from wolflab.lab.plans import sources
-from wolflab.lab.studies.plan import BLANK
+from wolflab.lab.studies.study_plan import BLANK
 from wolflab.models.servers.providers import PROVIDERS
 from wolflab.ui.study.study_server import StudyServer
 from wolflab.wwqa.items import Item, write_items

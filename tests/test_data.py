@@ -49,7 +49,7 @@ from wolflab.ui.report.numbers import cost_in_words
 from wolflab.ui.study.forms import statements_of
 from wolflab.ui.study.study_server import StudyServer
 from wolflab.ui.web.seat_session import OpenAsk
-from wolflab.ui.web.table import WebTable
+from wolflab.ui.web.web_table import WebTable
 from wolflab.usage import Usage, cost_of
 
 FOLDERS = ("tables", "figures")

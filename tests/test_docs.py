@@ -24,8 +24,8 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.sources import read_fields, shipped_files
 from wolflab.lab.plans.specs import BudgetSpec
 from wolflab.lab.runs.casting import PlayerBuilder
-from wolflab.lab.studies.plan import study_of
-from wolflab.lab.training.plan import Evaluation, TrainingSpec
+from wolflab.lab.studies.study_plan import study_of
+from wolflab.lab.training.training_plan import Evaluation, TrainingSpec
 from wolflab.match import Draws, Match, everybody, play, run_now
 from wolflab.metrics import summarise
 from wolflab.models.catalog import resolve

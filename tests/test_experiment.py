@@ -11,14 +11,14 @@ import pytest
 from command_line import called
 from wolflab.agents.recipes import Recipe
 from wolflab.errors import ExperimentError, ModelError, WolflabError
-from wolflab.lab.plans import tournament
+from wolflab.lab.plans import tournament_plan as tournament
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.sources import file_kind, shipped_files
 from wolflab.lab.plans.specs import WITHOUT_MODEL
 from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.storage.store import Place
-from wolflab.lab.training.plan import load_training
+from wolflab.lab.training.training_plan import load_training
 from wolflab.match import Dealing
 from wolflab.ui.commands.lists import experiments
 

@@ -29,7 +29,7 @@ from wolflab.lab.runs.forecast import RunForecast, Seen, SeenReply, forecast, ob
 from wolflab.lab.runs.rehearsal import Rehearsal, rehearse, said_in
 from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.store import Store
-from wolflab.lab.studies.plan import load_study
+from wolflab.lab.studies.study_plan import load_study
 from wolflab.ui.report.numbers import number
 from wolflab.ui.terminal.forecast import forecast_first, forecast_underway
 from wolflab.usage import Usage

@@ -17,7 +17,7 @@ from command_line import wolflab
 from study_helpers import Arrivals, in_study
 from web_helpers import in_no_time
 from wolflab.errors import StoreError
-from wolflab.ui.study.app import study_application
+from wolflab.ui.study.study_app import study_application
 from wolflab.ui.study.study_server import StudyServer
 from wolflab.ui.terminal.console import ExitCode
 

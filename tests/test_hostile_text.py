@@ -31,7 +31,7 @@ from wolflab.wwqa.reply_parser import read_reply
 PACKAGES = sorted(
     folder.name for folder in Path(wolflab.__file__).parent.iterdir() if (folder / "__init__.py").exists()
 )
-LATELY = ("text.reading.checks", "text.replies.strategic", "text.clean", "wwqa.writing")
+LATELY = ("text.reading.checks", "text.replies.strategic_replies", "text.clean", "wwqa.writing")
 """Modules whose patterns are looked at with every change."""
 
 

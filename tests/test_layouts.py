@@ -21,7 +21,7 @@ from wolflab.bench.prompts import LAYOUTS, in_layout, prompts_sent, recorded_gam
 from wolflab.errors import ExperimentError
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.specs import as_meant
-from wolflab.lab.plans.tournament import FILE, load_tournament, make_tournament
+from wolflab.lab.plans.tournament_plan import FILE, load_tournament, make_tournament
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.runs.tournament_games import start_tournament

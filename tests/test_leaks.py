@@ -21,12 +21,12 @@ from test_rules_views import twins
 from wolflab.agents.base import Agent
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.person import Person
-from wolflab.agents.policy.base import Observation, Weights
+from wolflab.agents.policy.policy import Observation, Weights
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.match import OpinionProbe, StrawPoll, run_now
 from wolflab.match.probes import probe_context
 from wolflab.models.base import Request, Response, Sampling
-from wolflab.models.embedders.base import Vectors
+from wolflab.models.embedders.embedder import Vectors
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.rules import DOCTOR, EVERYONE, SHERIFF, WITCH, Ask, Log, Note, Ruleset
 from wolflab.rules.engine import begin, step

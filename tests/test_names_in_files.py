@@ -21,12 +21,12 @@ from wolflab.errors import ExperimentError
 from wolflab.lab.data.columns import TABLES
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build
-from wolflab.lab.plans.tournament import Tournament
+from wolflab.lab.plans.tournament_plan import Tournament
 from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.store import Store
-from wolflab.lab.studies.plan import StudyPlan
+from wolflab.lab.studies.study_plan import StudyPlan
 from wolflab.lab.training.files import LOG, log_of
-from wolflab.lab.training.plan import TrainingSpec
+from wolflab.lab.training.training_plan import TrainingSpec
 from wolflab.metrics.registry import MEASURES, SPLITS
 from wolflab.models.local import LocalSettings
 from wolflab.models.servers.chat import HttpSettings

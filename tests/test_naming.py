@@ -12,7 +12,7 @@ from command_line import wolflab
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.matching import matched_rows
 from wolflab.lab.plans.sources import shipped_files
-from wolflab.lab.plans.tournament import load_tournament, make_tournament
+from wolflab.lab.plans.tournament_plan import load_tournament, make_tournament
 from wolflab.lab.results.extras import extras_of_tournament
 from wolflab.lab.results.players import PlacePlayer, players_of, rules_played
 from wolflab.lab.runs.tournament_games import start_tournament

@@ -23,9 +23,9 @@ from wolflab.errors import ExperimentError, ModelError, StoreError
 from wolflab.fields import read_yaml
 from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.overrides import changes_of
-from wolflab.lab.plans.tournament import make_tournament
+from wolflab.lab.plans.tournament_plan import make_tournament
 from wolflab.lab.runs.runner import Progress
-from wolflab.ui.report.page import ReportPage
+from wolflab.ui.report.report_page import ReportPage
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"

@@ -14,7 +14,7 @@ import yaml
 
 from marks import slow_except
 from wolflab.errors import ExperimentError, StoreError
-from wolflab.lab.plans import tournament
+from wolflab.lab.plans import tournament_plan as tournament
 from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.policies import by_name
 from wolflab.lab.results.summaries import summary

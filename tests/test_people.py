@@ -17,7 +17,7 @@ from wolflab.lab.plans.matching import matched_rows
 from wolflab.lab.results.summaries import compared, summary
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store, StudySitting
-from wolflab.lab.studies.plan import load_study
+from wolflab.lab.studies.study_plan import load_study
 from wolflab.metrics import GameResult, summarise
 from wolflab.metrics.days import Day, days_of
 from wolflab.metrics.learning import learning_of

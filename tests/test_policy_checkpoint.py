@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 from safetensors.numpy import save as packed
 
 from policy_helpers import DIMENSIONS, checkpoint, observation, shaken
-from wolflab.agents.policy.base import Observation
 from wolflab.agents.policy.checkpoint import Checkpoint, NumpyPolicy, load_policy, save, shipped_policies
 from wolflab.agents.policy.features import Batch
 from wolflab.agents.policy.network import paper, probabilities
+from wolflab.agents.policy.policy import Observation
 from wolflab.errors import ModelError, StoreError
 from wolflab.match import run_now
 from wolflab.models.embedders import resolve_embedder
@@ -454,7 +454,7 @@ def test_inference_needs_no_torch(file: Path) -> None:
     script = (
         "import sys; sys.modules['torch'] = None\n"
         "import numpy as np\n"
-        "from wolflab.agents.policy.base import Observation\n"
+        "from wolflab.agents.policy.policy import Observation\n"
         "from wolflab.agents.policy.checkpoint import NumpyPolicy, load_policy\n"
         "from wolflab.agents.policy.features import features_length\n"
         "from wolflab.match import run_now\n"

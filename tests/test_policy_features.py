@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from marks import examples
 from rules_helpers import Game, rulesets, uniform
 from wolflab.agents.memory import remember
-from wolflab.agents.policy.base import Float32s
 from wolflab.agents.policy.features import CLASS_OF, CLASSES, features_length, lay_out, player_vector
+from wolflab.agents.policy.policy import Float32s
 from wolflab.errors import ModelError
 from wolflab.rules import DOCTOR, SHERIFF, WITCH, YES, Ask, Note, Ruleset, View, pick
 from wolflab.text.notes import Belief, Deduced

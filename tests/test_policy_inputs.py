@@ -12,12 +12,12 @@ import pytest
 
 from policy_helpers import checkpoint
 from wolflab.agents.language import LanguageAgent
-from wolflab.agents.policy.base import Observation, Weights
 from wolflab.agents.policy.features import INPUTS
+from wolflab.agents.policy.policy import Observation, Weights
 from wolflab.agents.recipes import RECIPES
 from wolflab.errors import ModelError
 from wolflab.match import Draws, Match, Player, play, run_now
-from wolflab.models.embedders.base import Vectors
+from wolflab.models.embedders.embedder import Vectors
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village.player import Village
 from wolflab.rules import DOCTOR

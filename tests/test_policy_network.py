@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from policy_helpers import batch, shaken
-from wolflab.agents.policy.base import Float32s
 from wolflab.agents.policy.features import Batch
 from wolflab.agents.policy.network import (
     NETWORKS,
@@ -21,6 +20,7 @@ from wolflab.agents.policy.network import (
     shapes,
     small,
 )
+from wolflab.agents.policy.policy import Float32s
 from wolflab.errors import ModelError
 from wolflab.policy.network import build_network, from_arrays, to_arrays
 

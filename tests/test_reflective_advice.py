@@ -22,7 +22,7 @@ from reflective_helpers import (
 )
 from wolflab.agents.experience import Retriever
 from wolflab.models.base import Request
-from wolflab.models.embedders.base import Vectors
+from wolflab.models.embedders.embedder import Vectors
 from wolflab.rules import WITCH
 from wolflab.text.asking.templates import phrases
 from wolflab.text.notes import Reflected, Suggested

@@ -28,7 +28,7 @@ from wolflab.match import play, run_now
 from wolflab.models.base import Request, Response
 from wolflab.record import read_record
 from wolflab.rules import DUTIES, PRESETS, WITCH
-from wolflab.text.asking.reflective import questionnaire
+from wolflab.text.asking.reflective_prompts import questionnaire
 from wolflab.text.asking.templates import phrases
 from wolflab.text.notes import Answered, Asked, Recalled, Reflected, Suggested, Thought
 from wolflab.text.questions import AnswerQuestion, AskQuestions, ChooseQuestions

@@ -19,7 +19,7 @@ from wolflab.match import InterviewProbe, StrawPoll, play, run_now
 from wolflab.models.base import Request
 from wolflab.record import read_record, verify
 from wolflab.rules import PRESETS, WITCH
-from wolflab.text.asking.reflective import questionnaire
+from wolflab.text.asking.reflective_prompts import questionnaire
 from wolflab.text.notes import Answered, Asked, Mistake, Reflected, Suggested
 from wolflab.text.questions import Reflect
 

@@ -22,7 +22,7 @@ from wolflab.errors import CassetteMismatch
 from wolflab.match import InterviewProbe, Played, StrawPoll, play, run_now
 from wolflab.models.base import Request, Response
 from wolflab.models.calls import Cassette
-from wolflab.models.embedders.base import Vectors
+from wolflab.models.embedders.embedder import Vectors
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
 from wolflab.record import GameRecord, read_record, verify

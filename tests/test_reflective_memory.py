@@ -24,7 +24,7 @@ from rules_helpers import Game, rulesets
 from text_helpers import talkative
 from wolflab.agents.recall import Messages, messages_seen, retrieve
 from wolflab.match import run_now
-from wolflab.models.embedders.base import Vectors
+from wolflab.models.embedders.embedder import Vectors
 from wolflab.rules import EVERYONE, WITCH, DayBroke, Dealt, Event, NightFell, Note, Said, View, Voted
 from wolflab.text.asking.templates import phrases
 from wolflab.text.notes import Answered, Recalled, Reflected

@@ -16,7 +16,7 @@ from wolflab.rules import (
     pick,
 )
 from wolflab.text.asking.prompts import blocks
-from wolflab.text.asking.reflective import questionnaire
+from wolflab.text.asking.reflective_prompts import questionnaire
 from wolflab.text.questions import (
     Aids,
     AnswerQuestion,

@@ -42,7 +42,7 @@ from wolflab.rules import (
     pick,
 )
 from wolflab.text.asking.prompts import blocks, messages
-from wolflab.text.asking.reflective import questionnaire
+from wolflab.text.asking.reflective_prompts import questionnaire
 from wolflab.text.informative import informativeness
 from wolflab.text.notes import Reflected
 from wolflab.text.questions import (

@@ -21,7 +21,7 @@ from wolflab.rules import DOCTOR, NINE, SHERIFF, WITCH, Log, Ruleset, Said
 from wolflab.rules.engine import begin, step
 from wolflab.text.notes import Belief, Content, Deduced, Proposed, Thought
 from wolflab.text.notes import Candidate as OnePossible
-from wolflab.ui.replay.page import replay_page
+from wolflab.ui.replay.replay_page import replay_page
 from wolflab.ui.replay.story import packed_prompts, story_of
 
 Story = dict[str, Any]

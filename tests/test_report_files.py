@@ -24,9 +24,9 @@ from wolflab.ui.report.blocks import joined
 from wolflab.ui.report.figures import COLOURS, Chart, ChartLine, Picture, curves
 from wolflab.ui.report.latex import latex_words
 from wolflab.ui.report.numbers import shown
-from wolflab.ui.report.page import PageSection, ReportPage
 from wolflab.ui.report.report import report_page
-from wolflab.ui.report.table import Cell, ReportTable
+from wolflab.ui.report.report_page import PageSection, ReportPage
+from wolflab.ui.report.report_table import Cell, ReportTable
 from wolflab.usage import CallTotals, Usage
 
 SHARE = Estimate(0.25, 0.125, 0.5, 8, 1, "games", 4, "a note")

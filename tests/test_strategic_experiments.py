@@ -19,7 +19,7 @@ from wolflab.agents.policy.checkpoint import save
 from wolflab.agents.policy.checkpoint import shipped_policies as shipped_policies
 from wolflab.agents.policy.network import small
 from wolflab.agents.recipes import RECIPES, recipe
-from wolflab.lab.plans import tournament
+from wolflab.lab.plans import tournament_plan as tournament
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.policies import policy_name_of

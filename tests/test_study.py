@@ -25,19 +25,19 @@ from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.store import Store, StudySitting
 from wolflab.lab.studies.people import StudyPeople, StudyRefused, step_of, steps_of
-from wolflab.lab.studies.plan import BLANK, StudyCell, StudyPlan, load_study, study_of, training_seeds
 from wolflab.lab.studies.quoting import WITHHELD
+from wolflab.lab.studies.study_plan import BLANK, StudyCell, StudyPlan, load_study, study_of, training_seeds
 from wolflab.lab.studies.training import TrainedGame, trained_games
 from wolflab.rules import ROLES
 from wolflab.text.people import PersonAnswer
 from wolflab.ui.commands.erase import erase
 from wolflab.ui.commands.export import export
-from wolflab.ui.replay.page import replay_of
+from wolflab.ui.replay.replay_page import replay_of
 from wolflab.ui.report.notebook import open_run
 from wolflab.ui.study import study_server as houses
 from wolflab.ui.study.study_server import StudyServer
 from wolflab.ui.web.seat_session import OpenAsk
-from wolflab.ui.web.table import WebTable
+from wolflab.ui.web.web_table import WebTable
 from wolflab.ui.wording import trained_in_words
 
 # -- the way through -----------------------------------------------------------------------------------

@@ -14,11 +14,11 @@ from wolflab.errors import ExperimentError
 from wolflab.lab.plans.specs import PERSON
 from wolflab.lab.results.summaries import games as counted_games
 from wolflab.lab.runs.verification import verify_run
-from wolflab.lab.studies.plan import load_study, study_of
+from wolflab.lab.studies.study_plan import load_study, study_of
 from wolflab.rules import Said
 from wolflab.ui.study import study_server as houses
 from wolflab.ui.study.study_server import StudyServer
-from wolflab.ui.web.table import WebTable
+from wolflab.ui.web.web_table import WebTable
 
 SEATS = ("player_2", "player_5", "player_6")
 GROUP: dict[str, Any] = {

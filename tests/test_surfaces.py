@@ -22,7 +22,7 @@ from command_line import called
 from marks import slow_except
 from study_helpers import Arrivals, in_study
 from wolflab.lab.plans.loading import build
-from wolflab.lab.plans.tournament import make_tournament
+from wolflab.lab.plans.tournament_plan import make_tournament
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.tables import play_table
 from wolflab.lab.runs.tournament_games import is_tournament, play_tournament, start_tournament
@@ -30,7 +30,7 @@ from wolflab.lab.storage.store import Store
 from wolflab.match import run_now
 from wolflab.metrics.play import is_language_model
 from wolflab.stats.intervals import Estimate
-from wolflab.ui.browse.app import runs_application
+from wolflab.ui.browse.browse_app import runs_application
 from wolflab.ui.browse.run_index import RunIndex
 from wolflab.ui.commands.run import errors as list_errors
 from wolflab.ui.commands.run import report_run

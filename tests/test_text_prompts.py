@@ -40,7 +40,7 @@ from wolflab.rules import (
 )
 from wolflab.text import digest
 from wolflab.text.asking.prompts import STYLES, blocks, messages
-from wolflab.text.asking.reflective import questionnaire
+from wolflab.text.asking.reflective_prompts import questionnaire
 from wolflab.text.digest import question_digest
 from wolflab.text.intents import Intent
 from wolflab.text.notes import Belief, Candidate

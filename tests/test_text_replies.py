@@ -53,7 +53,7 @@ from wolflab.text.replies.parsed import (
     Verdict,
     Written,
 )
-from wolflab.text.replies.reflective import QUESTION_LIMIT, TEXT_LIMIT
+from wolflab.text.replies.reflective_replies import QUESTION_LIMIT, TEXT_LIMIT
 
 TWELVE = SHERIFF.with_(roles={"Werewolf": 3, "Villager": 7, "Seer": 1, "Guard": 1})
 NOW = Situation(SHERIFF, 0, "Villager", (), 1, "voting", tuple(range(7)), None, ())

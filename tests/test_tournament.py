@@ -28,7 +28,14 @@ from wolflab.agents.policy.checkpoint import load_policy, located
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, ModelError, StoreError
 from wolflab.lab.plans.loading import build, load_experiment
-from wolflab.lab.plans.tournament import FILE, Stop, Tournament, from_flags, load_tournament, make_tournament
+from wolflab.lab.plans.tournament_plan import (
+    FILE,
+    Stop,
+    Tournament,
+    from_flags,
+    load_tournament,
+    make_tournament,
+)
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.runs.tournament_games import (
@@ -44,9 +51,9 @@ from wolflab.lab.storage import store as store_module
 from wolflab.lab.storage.call_store import RunStart
 from wolflab.lab.storage.store import Store
 from wolflab.metrics.published import MatchedRow
-from wolflab.metrics.tournament import CellGame, Standings, standings
+from wolflab.metrics.standings import CellGame, Standings, standings
 from wolflab.ui.commands.tournament import print_standings
-from wolflab.ui.report.tournament import standings_page
+from wolflab.ui.report.tournament_page import standings_page
 from wolflab.ui.wording import begun_in_words
 
 TWO: dict[str, Any] = {"name": "t", "entrants": {"a": "random", "b": "random"}, "deals": 4}

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from policy_helpers import DIMENSIONS, checkpoint
 from wolflab.agents.language import LanguageAgent
-from wolflab.agents.policy.base import Policy
 from wolflab.agents.policy.checkpoint import NumpyPolicy
 from wolflab.agents.policy.features import Batch
+from wolflab.agents.policy.policy import Policy
 from wolflab.agents.recipes import recipe
 from wolflab.lab.training.games import LockstepEmbedder
 from wolflab.match import Dealing, Draws, Match, Player, play, run_now

@@ -36,7 +36,8 @@ from wolflab.lab.training import files as training_files
 from wolflab.lab.training import run as training_run
 from wolflab.lab.training.files import frozen, log_of
 from wolflab.lab.training.games import RolloutJob
-from wolflab.lab.training.plan import (
+from wolflab.lab.training.run import FILE, TrainingStep, run_training, start_training, training_in
+from wolflab.lab.training.training_plan import (
     FOLDER,
     TrainingSpec,
     best_response,
@@ -46,7 +47,6 @@ from wolflab.lab.training.plan import (
     side_of,
     target_of,
 )
-from wolflab.lab.training.run import FILE, TrainingStep, run_training, start_training, training_in
 from wolflab.match import Draws, Match, play, run_now
 from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.settings import PPO

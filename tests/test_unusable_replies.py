@@ -43,9 +43,9 @@ from wolflab.text.notes import Mistake
 from wolflab.ui.commands.common import print_unfinished
 from wolflab.ui.commands.run import errors, report_run, run
 from wolflab.ui.report.numbers import cost_in_words, number
-from wolflab.ui.report.page import ReportPage
 from wolflab.ui.report.report import render_report, report_page
-from wolflab.ui.report.tournament import standings_page
+from wolflab.ui.report.report_page import ReportPage
+from wolflab.ui.report.tournament_page import standings_page
 from wolflab.ui.terminal.console import ExitCode
 from wolflab.ui.terminal.tables import print_summary
 from wolflab.ui.wording import SHORT_GAMES_FIRST, UNUSABLE, cut_name, trouble_in_words

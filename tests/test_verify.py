@@ -15,7 +15,7 @@ import http_server
 from command_line import wolflab
 from test_run import experiment, over_http
 from wolflab.lab.plans.loading import build, load_experiment
-from wolflab.lab.plans.tournament import make_tournament
+from wolflab.lab.plans.tournament_plan import make_tournament
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.tournament_games import play_tournament, start_tournament
 from wolflab.lab.storage.packing import pack, unpack

@@ -19,7 +19,7 @@ from wolflab.match.play import Match, Played, run_now
 from wolflab.match.play import play as play_match
 from wolflab.match.player import Dealing, Player
 from wolflab.models.base import Request, Response
-from wolflab.models.embedders.catalog import resolve_embedder
+from wolflab.models.embedders.embedder_catalog import resolve_embedder
 from wolflab.models.village import Village
 from wolflab.models.village.beliefs.graded_words import GRADES, grade_word, graded_sentence, views_of
 from wolflab.models.village.speech.planted import ABILITY, BEHAVIOURS, PLANTS
@@ -48,7 +48,7 @@ from wolflab.rules import (
     preset,
 )
 from wolflab.text.advice import ACT, CALL, HIDE, HOLD, TELL, advised
-from wolflab.text.asking.reflective import questionnaire
+from wolflab.text.asking.reflective_prompts import questionnaire
 from wolflab.text.asking.templates import phrases
 from wolflab.text.notes import Reflected
 from wolflab.text.questions import (
@@ -71,7 +71,7 @@ from wolflab.text.questions import (
 from wolflab.text.reading import Accusation, Claim, Defence, Report, read
 from wolflab.text.replies.parse import parse
 from wolflab.text.replies.parsed import Decided, Listed, Problem, Verdict, Written
-from wolflab.text.replies.reflective import TEXT_LIMIT
+from wolflab.text.replies.reflective_replies import TEXT_LIMIT
 
 VILLAGE = Village()
 NAMES = WITCH.names

@@ -39,8 +39,8 @@ from wolflab.ui.commands import serve as serving_module
 from wolflab.ui.commands.serve import allow_files, bound_socket, serving_config
 from wolflab.ui.web import access, middleware
 from wolflab.ui.web import sockets as live
-from wolflab.ui.web.app import application
 from wolflab.ui.web.seat_session import StoredSession
+from wolflab.ui.web.table_app import application
 from wolflab.ui.web.table_server import TableServer
 
 KEY = "sk-this-key-is-in-the-environment-alone"

@@ -28,13 +28,21 @@ from wolflab.text.people import PersonAnswer
 from wolflab.text.transcript import PUBLIC, Transcript
 from wolflab.ui.commands.erase import erase
 from wolflab.ui.web import table_game, table_state
-from wolflab.ui.web.plan import GRACE, LENIENCY, BudgetPlan, SeatWish, night_duties, same_secret, web_rules
 from wolflab.ui.web.refusals import Refused
 from wolflab.ui.web.seat_session import OpenAsk, StoredSession
 from wolflab.ui.web.state_messages import _seats, _turn_sentence, device_message
-from wolflab.ui.web.table import WebTable
+from wolflab.ui.web.table_plan import (
+    GRACE,
+    LENIENCY,
+    BudgetPlan,
+    SeatWish,
+    night_duties,
+    same_secret,
+    web_rules,
+)
 from wolflab.ui.web.table_server import TableServer
 from wolflab.ui.web.table_state import Awaited
+from wolflab.ui.web.web_table import WebTable
 
 
 def silent(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:

@@ -21,7 +21,7 @@ from wolflab.lab.runs.verification import verify_run
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import kept_person
 from wolflab.ui.study.study_server import StudyServer
-from wolflab.ui.web.table import WebTable
+from wolflab.ui.web.web_table import WebTable
 
 
 def seat_of(one: Visitor, table: WebTable) -> int:

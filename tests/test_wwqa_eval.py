@@ -24,7 +24,7 @@ from wolflab.lab.runs.batch import CallBatch
 from wolflab.lab.storage.call_store import CallStore
 from wolflab.models.base import Request, Response
 from wolflab.rules import SHERIFF, WITCH
-from wolflab.ui.report.wwqa_eval import against, notes, published_lines
+from wolflab.ui.report.wwqa_eval_page import against, notes, published_lines
 from wolflab.usage import Usage
 from wolflab.wwqa.answer_reading import chance_of_yes
 from wolflab.wwqa.asking import rules_in_words

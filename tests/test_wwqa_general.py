@@ -18,7 +18,7 @@ import command_line
 from test_wwqa_eval import Pupil, built, knows, put, rows_of
 from wolflab.errors import WolflabError
 from wolflab.rules import SHERIFF
-from wolflab.ui.report.wwqa_eval import render_evaluation
+from wolflab.ui.report.wwqa_eval_page import render_evaluation
 from wolflab.wwqa.answer_reading import read_answer
 from wolflab.wwqa.asking import prompt, rules_in_words
 from wolflab.wwqa.audit import category_of

@@ -21,7 +21,7 @@ from wolflab.rules import (
 )
 from wolflab.text.asking.options import labels
 from wolflab.text.asking.prompts import STYLES
-from wolflab.text.asking.reflective import questionnaire
+from wolflab.text.asking.reflective_prompts import questionnaire
 from wolflab.text.intents import intents
 from wolflab.text.notes import Belief, Candidate, Reflected
 from wolflab.text.questions import (

@@ -13,10 +13,10 @@ import msgspec
 
 from wolflab.text.people import PersonAnswer
 from wolflab.ui.web.feed import Feed
-from wolflab.ui.web.plan import TableRequest, web_rules
 from wolflab.ui.web.seat_session import OpenAsk, StoredSession
-from wolflab.ui.web.table import WebTable
+from wolflab.ui.web.table_plan import TableRequest, web_rules
 from wolflab.ui.web.table_server import TableServer
+from wolflab.ui.web.web_table import WebTable
 
 T = TypeVar("T")
 

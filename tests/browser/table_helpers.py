@@ -22,7 +22,7 @@ from elsewhere import elsewhere
 from looks import SIZES
 
 from wolflab.match import Draws, dealt
-from wolflab.ui.web.plan import TableRequest, secret_hash, web_rules
+from wolflab.ui.web.table_plan import TableRequest, secret_hash, web_rules
 from wolflab.ui.web.table_server import TableServer
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[3])
 from prefixing import Prefixing
 from wolflab.ui.commands.serve import bound_socket, serving_config
-from wolflab.ui.web.app import application
+from wolflab.ui.web.table_app import application
 from wolflab.ui.web.table_server import TableServer
 port = int(sys.argv[2])
 proxy = Prefixing(application(TableServer(Path(sys.argv[1])), [f"127.0.0.1:{port}"]))

@@ -16,7 +16,7 @@ from looks import PICTURES, SCHEMES, SIZES, is_too_wide, what_keeps_people_out
 
 from marks import slow_except
 from wolflab.lab.storage.store import Store
-from wolflab.ui.replay.page import replay_page
+from wolflab.ui.replay.replay_page import replay_page
 from wolflab.ui.replay.story import packed_prompts
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from study_helpers import FILE
 from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.store import Store
-from wolflab.lab.studies.plan import BLANK, load_study
+from wolflab.lab.studies.study_plan import BLANK, load_study
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

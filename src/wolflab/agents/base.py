@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, TypeVar
 import msgspec
 
 from ..models.base import Response, Sampling
-from ..models.embedders.base import Vectors
+from ..models.embedders.embedder import Vectors
 from ..rules import Action, Ask, Say, View
 from ..text.notes import Content
 from ..text.questions import Question

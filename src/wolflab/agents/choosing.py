@@ -14,8 +14,8 @@ from ..text.notes import Candidate, Chosen
 from ..text.questions import Choose
 from ..text.replies.parsed import Preferred
 from .deliberation import Deliberation, Findings
-from .policy.base import Observation
 from .policy.features import player_vector
+from .policy.policy import Observation
 
 _FINE = 1 << 30
 """Resolution of a draw from probabilities, since agents draw integers."""

@@ -23,7 +23,7 @@ from .base import IO, Invalid, Reply
 from .dialogue import exchange_note, extends_dialogue, history_of
 from .experience import Retriever
 from .memory import Memory, remember
-from .policy.base import Policy
+from .policy.policy import Policy
 from .recipes import Proposal, Recipe
 
 Notes = list[tuple[str, Content]]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ModelError
-from ..models.embedders.base import Vectors, embedder_digest
+from ..models.embedders.embedder import Vectors, embedder_digest
 
 LIMIT = 50
 """The largest number of experiences that a search returns (003 §4.1)."""

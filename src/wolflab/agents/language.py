@@ -24,7 +24,7 @@ from .deliberation import Deliberation, Findings
 from .experience import Retriever
 from .memory import Memory
 from .planning import plan
-from .policy.base import Policy
+from .policy.policy import Policy
 from .proposing import act
 from .recipes import Recipe
 from .reflecting import recalled, reflect

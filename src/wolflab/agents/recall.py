@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..models.embedders.base import Vectors
+from ..models.embedders.embedder import Vectors
 from ..rules import Event, NightFell, Ruleset, Said, View, facts_of
 from ..text.asking.sentences import line_sentence
 from ..text.informative import OTHER, informativeness

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ..models.base import Sampling
 from ..rules import Said
-from ..text.asking.reflective import questionnaire
+from ..text.asking.reflective_prompts import questionnaire
 from ..text.asking.templates import phrases
 from ..text.masking import mask
 from ..text.notes import Answered, Asked, Recalled, Reflected, Suggested

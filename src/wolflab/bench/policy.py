@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..agents.memory import remember
-from ..agents.policy.base import Observation
 from ..agents.policy.checkpoint import Checkpoint, NumpyPolicy
 from ..agents.policy.features import features_length, player_vector
 from ..agents.policy.network import NetworkConfig, initial, paper, small
+from ..agents.policy.policy import Observation
 from ..agents.random import Random
 from ..match import Draws, Match, Player, play, run_now
 from ..rules import DOCTOR, Ask, View

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from ..agents.policy.checkpoint import SUFFIX, load_policy, save
 from ..lab.training.files import POLICY
 from ..lab.training.games import POPULATION, RolloutJob, cores, grouped, rollout_workers
-from ..lab.training.plan import load_training
+from ..lab.training.training_plan import load_training
 from ..policy.rollout import population_members
 
 SHIPPED = "small"

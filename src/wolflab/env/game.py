@@ -15,7 +15,7 @@ from ..match import Dealing, Draws, Match, Played, Player
 from ..match.rewards import RewardPoints, Rewards
 from ..models.base import Model, Request, Response
 from ..models.calls import NO_CALL_CACHE, NoCallCache, StoredCall
-from ..models.embedders.base import Embedder
+from ..models.embedders.embedder import Embedder
 from ..record import Turn
 from ..rules import Action, Event, Log, Ruleset
 from ..text.asking.sentences import capitalised, sentence

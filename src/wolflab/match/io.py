@@ -11,7 +11,7 @@ from ..agents.own import contain_exits
 from ..errors import ModelError
 from ..models.base import Model, Request, Response, Sampling
 from ..models.calls import CallCache, NoCallCache, answer, response_digest
-from ..models.embedders.base import Embedder, Vectors
+from ..models.embedders.embedder import Embedder, Vectors
 from ..record import Call
 from ..rules import Ask
 from ..text.questions import Question

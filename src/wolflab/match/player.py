@@ -8,7 +8,7 @@ from typing import Any
 
 from ..agents.base import Agent
 from ..models.base import Model
-from ..models.embedders.base import Embedder
+from ..models.embedders.embedder import Embedder
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..agents.policy.base import Float32s
 from ..agents.policy.network import EPSILON, NetworkConfig, check_arrays, initial, shapes
+from ..agents.policy.policy import Float32s
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -18,9 +18,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..agents.policy.base import Float32s, Observation, Policy, Weights
 from ..agents.policy.checkpoint import NumpyPolicy
 from ..agents.policy.features import Batch
+from ..agents.policy.policy import Float32s, Observation, Policy, Weights
 from ..match import Casting, Dealing, Draws, Match, Player, play
 from ..match.io import NOT_RECORDED
 from ..match.rewards import D2, Gain, gains

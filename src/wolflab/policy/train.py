@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..agents.policy.base import Float32s
 from ..agents.policy.network import NetworkConfig
+from ..agents.policy.policy import Float32s
 from ..errors import ModelError
 from ..text.kinds import KINDS
 from .network import build_network, to_arrays

@@ -18,7 +18,7 @@ from ..lab.results.unusable_players import UnusablePlayer
 from ..lab.storage.call_store import RunStart
 from ..lab.studies.training import TrainedGame
 from ..metrics.shapes import Summary
-from ..metrics.tournament import Standings
+from ..metrics.standings import Standings
 from ..stats.intervals import Estimate
 from ..text.asking.sentences import listed
 from ..usage import AttemptTotals

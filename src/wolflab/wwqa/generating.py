@@ -45,8 +45,8 @@ from ..models.base import Chat, Model, Request, Response, Sampling
 from ..models.budget import Budget
 from ..models.calls import CallCache, Cassette
 from ..models.catalog import Spec, resolve
-from ..models.embedders.base import Embedder
-from ..models.embedders.catalog import EmbedderSpec, resolve_embedder
+from ..models.embedders.embedder import Embedder
+from ..models.embedders.embedder_catalog import EmbedderSpec, resolve_embedder
 from ..models.servers.chat import ServerModel
 from ..rules import Ruleset
 from ..text.replies.parse import why_unusable

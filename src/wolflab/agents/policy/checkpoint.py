@@ -21,15 +21,15 @@ import numpy as np
 
 from ...errors import ModelError
 from ...files import write
-from ...models.embedders.base import Embedder, require_same
+from ...models.embedders.embedder import Embedder, require_same
 from ...rules import Ruleset
 from ...text.intents import intents
 from ..base import Agent
 from ..language import LanguageAgent
 from ..recipes import Proposal, Recipe
-from .base import Float32s, Observation, Weights
 from .features import INPUTS, Batch, stack
 from .network import Network, NetworkConfig, check_arrays, probabilities
+from .policy import Float32s, Observation, Weights
 
 FORMAT = 1
 """The version of the file format. Raise it if older files would be read wrongly."""

@@ -55,7 +55,7 @@ from ...rules import (
 )
 from ...text.notes import Belief, counted_confidence
 from ..memory import Memory
-from .base import Float32s, Observation
+from .policy import Float32s, Observation
 
 ROUNDS = 3
 """The number of rounds in the vector."""

@@ -29,8 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ModelError
-from .base import Float32s
 from .features import Batch, features_length
+from .policy import Float32s
 
 EPSILON = 1e-5
 """The term that LayerNorm adds to a variance (torch's default)."""

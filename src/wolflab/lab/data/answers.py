@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from ..storage.store import GameRow
 from ..studies.people import WITHDRAWN, StudyPerson, is_abandoned, kept_people
-from ..studies.plan import STUDY, StudyPlan, load_study
 from ..studies.quoting import QUOTE
+from ..studies.study_plan import STUDY, StudyPlan, load_study
 from .columns import DataRow
 
 _FLAG = "flag/"

@@ -8,11 +8,11 @@ from typing import Any
 
 from ...agents.recipes import MEANINGS
 from ...errors import ExperimentError
-from . import tournament
 from .experiment import Experiment
 from .renaming import overridden
 from .sources import read_fields
 from .specs import as_meant
+from .tournament_plan import make_tournament
 
 
 def load_experiment(
@@ -34,7 +34,7 @@ def build(
     """An experiment from plain values; see `load_experiment`."""
     data = as_meant(data)
     if "entrants" in data:
-        return tournament.make_tournament(data, overrides, village, where).experiment(where)
+        return make_tournament(data, overrides, village, where).experiment(where)
     part = data.get("village") if village else None
     plain = {**data, **part, "village": None} if isinstance(part, dict) else data
     made = overridden(plain, overrides, where)

@@ -21,7 +21,7 @@ import msgspec
 from pydantic import BaseModel
 
 from ...errors import ExperimentError
-from ...metrics.tournament import VERSUS
+from ...metrics.standings import VERSUS
 from .experiment import REACHED_BY, Experiment, checked
 from .matching import short_model, sittings
 from .named import is_named, with_seated

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from ...metrics.tournament import pair_of
+from ...metrics.standings import pair_of
 from ...models.catalog import BUILT_IN
 from ...rules import PRESETS, SHERIFF, Ruleset
 from ..plans.experiment import REACHED_BY, Experiment

@@ -14,7 +14,7 @@ from ...agents.recipes import Recipe
 from ...metrics.choices import Choices, StudiedDecision, choice_rows
 from ...metrics.diversity import CandidateSet, Diversity, diversity_rows, offers_of
 from ...models.embedders import Embedder
-from ...models.embedders.base import Vectors
+from ...models.embedders.embedder import Vectors
 from ..plans.matching import matched_rows
 from ..runs.casting import PlayerBuilder
 from ..runs.counting import rows_of

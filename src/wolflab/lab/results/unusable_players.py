@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from ...metrics.play import player_labels
 from ...metrics.registry import SPLITS
 from ...metrics.rows import MeasureRow
-from ...metrics.tournament import pair_of
+from ...metrics.standings import pair_of
 from ...rules import ROLES
 from ..runs.counting import rows_of
 from ..storage.store import Store

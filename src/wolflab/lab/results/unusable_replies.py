@@ -20,7 +20,7 @@ from ...match import Casting, Dealing, Player, play, run_now
 from ...metrics.play import PlayerLabel, label_of, may_fail, mistakes_in, player_label
 from ...models.base import Model, Request, Response
 from ...models.calls import NoCallCache, StoredCall
-from ...models.embedders.base import Vectors
+from ...models.embedders.embedder import Vectors
 from ...record import GameRecord, Turn
 from ...rules import Ask, Event, Log, View
 from ...text.replies.parse import parse

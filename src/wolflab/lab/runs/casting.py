@@ -12,8 +12,8 @@ import msgspec
 from ...agents.language import LanguageAgent
 from ...agents.own import own_agent
 from ...agents.person import Person
-from ...agents.policy.base import Policy
 from ...agents.policy.checkpoint import check_policy
+from ...agents.policy.policy import Policy
 from ...agents.random import Random
 from ...agents.staged import Staged
 from ...errors import ExperimentError, ModelError

@@ -17,7 +17,7 @@ from ...match.probes import dealing_of, polls_due
 from ...models.base import Model, Request, Response
 from ...models.calls import CallCache, Cassette, NoCallCache, PlayedBackModel, StoredCall
 from ...models.embedders import Embedder
-from ...models.embedders.base import Vectors
+from ...models.embedders.embedder import Vectors
 from ...models.servers.chat_completions import CHAT_COMPLETIONS
 from ...models.servers.messages import MESSAGES
 from ...record import GameRecord, verify

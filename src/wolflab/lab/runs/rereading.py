@@ -19,7 +19,7 @@ from ...fields import first_difference
 from ...match import LiveIO, Player
 from ...match.play import as_applied
 from ...models.calls import StoredCall, response_digest
-from ...models.embedders.base import Vectors
+from ...models.embedders.embedder import Vectors
 from ...record import GameRecord, PastTurn, Writer
 from ...rules import Ask, View
 from ...text.replies.parse import reads_alike

@@ -17,7 +17,7 @@ from pathlib import Path
 from ...errors import StoreError
 from ...files import read_text
 from ...metrics.behaviours import SideName
-from ...metrics.tournament import (
+from ...metrics.standings import (
     VERSUS,
     CellGame,
     Matchup,
@@ -34,7 +34,7 @@ from ..plans.matching import matched_rows
 from ..plans.numbering import numbering
 from ..plans.sources import read_fields
 from ..plans.specs import as_meant
-from ..plans.tournament import FILE, Stop, Tournament, make_tournament
+from ..plans.tournament_plan import FILE, Stop, Tournament, make_tournament
 from ..storage.store import GameRow, Store
 from . import runner
 from .counting import rows_of

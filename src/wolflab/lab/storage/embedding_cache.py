@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import StoreError
-from ...models.embedders.base import Embedder, Vectors
+from ...models.embedders.embedder import Embedder, Vectors
 from ...usage import Usage
 from .run_files import error_kind, has_table, kept_open, make_tables, reader, transaction, writer
 

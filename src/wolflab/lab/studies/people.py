@@ -19,7 +19,7 @@ import msgspec
 from ...errors import StoreError
 from ...files import read_file, read_json, write
 from ..storage.store import GameRow, Store, StudySitting
-from .plan import PlaceFrom, StudyCell, StudyPlan
+from .study_plan import PlaceFrom, StudyCell, StudyPlan
 
 _PEOPLE = "people"
 _VISIT = 30 * 60.0

@@ -16,7 +16,7 @@ from ...files import read_json
 from ..runs.game import keys
 from ..storage.store import Place, Store
 from .people import StudyPerson, kept_people
-from .plan import training_seeds
+from .study_plan import training_seeds
 
 
 @dataclass(frozen=True, slots=True)

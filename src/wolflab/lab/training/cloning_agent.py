@@ -17,7 +17,7 @@ from ...agents.choosing import choose_among
 from ...agents.deliberation import Deliberation, Findings
 from ...agents.language import LanguageAgent
 from ...agents.planning import plan
-from ...agents.policy.base import Observation, Policy, Weights
+from ...agents.policy.policy import Observation, Policy, Weights
 from ...agents.recipes import Recipe
 from ...policy.rollout import LearningSeat
 from ...rules import PASS, Action, Ask, Pick, Ruleset, Say

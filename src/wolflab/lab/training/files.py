@@ -24,7 +24,7 @@ from ...files import append_json, check_files, json_lines, make_folder, read_fil
 from ...metrics.behaviours import SideName
 from ...renamed import current_log_name
 from ..plans import policies as kept
-from .plan import TrainingSpec
+from .training_plan import TrainingSpec
 
 LOG, STATE, POLICY, RESULT = "log.jsonl", "state.safetensors", f"policy{SUFFIX}", "evaluation.json"
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from ...agents.language import LanguageAgent
-from ...agents.policy.base import Policy
 from ...agents.policy.checkpoint import SUFFIX, NumpyPolicy, check_policy_fits, load_policy
+from ...agents.policy.policy import Policy
 from ...errors import ExperimentError, ModelError
 from ...match import Dealing, Draws, Player, play, run_now
 from ...models.embedders import Embedder
-from ...models.embedders.base import Vectors
+from ...models.embedders.embedder import Vectors
 from ...policy.lockstep import ServiceRequest, drive
 from ...policy.rollout import (
     BatchedPolicy,
@@ -39,7 +39,7 @@ from ..runs.processes import processes, rare_collection
 from ..storage.embedding_cache import WrappedEmbedder
 from .cloning_agent import CloningAgent
 from .files import frozen
-from .plan import TrainingSpec
+from .training_plan import TrainingSpec
 
 POPULATION = "policies"
 """The folder with the learner's earlier policies, next to its current one."""

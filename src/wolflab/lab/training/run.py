@@ -32,7 +32,7 @@ from ...agents.policy.checkpoint import SUFFIX, load_policy, save
 from ...errors import ExperimentError, ModelError, StoreError
 from ...files import make_folder, write
 from ...match import run_now
-from ...metrics.tournament import Matchup
+from ...metrics.standings import Matchup
 from ...models.embedders import resolve_embedder
 from ...policy.rollout import (
     SIDES,
@@ -58,7 +58,7 @@ from .games import (
     grouped,
     rollout_workers,
 )
-from .plan import APART, TrainingSpec, load_training
+from .training_plan import APART, TrainingSpec, load_training
 
 FILE = TRAINING
 

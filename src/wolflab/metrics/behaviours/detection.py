@@ -17,7 +17,7 @@ from .hallucinations import (
     NIGHT_SPEECH,
 )
 from .social import CAMOUFLAGE, CONFRONTATION, LEADERSHIP, TRUST
-from .strategic import BLUFFING, CONCEALMENT, COOPERATION, SACRIFICING
+from .strategic_behaviours import BLUFFING, CONCEALMENT, COOPERATION, SACRIFICING
 
 BEHAVIOURS: Mapping[str, Behaviour] = {
     behaviour.name: behaviour

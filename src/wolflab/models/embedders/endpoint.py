@@ -23,7 +23,7 @@ from ..servers.endpoints import Connection
 from ..servers.faults import Fault, of_status
 from ..servers.http import LARGEST_REPLY
 from ..servers.served import AttemptInfo, CallSize, Failed, HttpAnswer, Served, ServerSettings
-from .base import Embedder, Vectors, nonblank_places, normalised, with_blanks
+from .embedder import Embedder, Vectors, nonblank_places, normalised, with_blanks
 
 MOST_IN_BATCH = 2048
 """OpenAI's maximum of texts in one request."""

@@ -25,7 +25,7 @@ from annotated_types import Interval
 from numpy.typing import NDArray
 
 from ...usage import Usage
-from .base import Embedder, Vectors, nonblank_places
+from .embedder import Embedder, Vectors, nonblank_places
 
 VERSION = "2"
 """Raise it when any vector changes."""

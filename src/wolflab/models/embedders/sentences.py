@@ -22,7 +22,7 @@ from annotated_types import Ge, MinLen
 from ...errors import ModelError
 from ...usage import Usage
 from ..weights import quiet, short
-from .base import Embedder, Vectors, nonblank_places, normalised, with_blanks
+from .embedder import Embedder, Vectors, nonblank_places, normalised, with_blanks
 
 PREFIX = "sentence-transformers/"
 

@@ -36,7 +36,7 @@ from ...text.questions import (
     Reflect,
     Situation,
 )
-from ...text.replies.reflective import is_free
+from ...text.replies.reflective_replies import is_free
 from ..base import Chat, Request, Response, settings_of
 from .beliefs.guesses import guessed_roles, rated_reliability
 from .beliefs.outlook import outlook_of, widened

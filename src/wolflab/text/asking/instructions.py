@@ -19,9 +19,9 @@ from .acting import (
     request_to_act,
     skeleton,
 )
-from .reflective import reflective_instruction
+from .reflective_prompts import reflective_instruction
 from .sentences import a_role, listed
-from .strategic import strategic_instruction
+from .strategic_prompts import strategic_instruction
 from .templates import phrases, render_template
 from .wording import names_of, time_of, without_blank_lines
 

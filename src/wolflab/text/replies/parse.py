@@ -40,8 +40,8 @@ from .parsed import (
     text_of,
     text_schema,
 )
-from .reflective import is_free, read_free, read_verdict, unwrapped
-from .strategic import (
+from .reflective_replies import is_free, read_free, read_verdict, unwrapped
+from .strategic_replies import (
     acting_fields,
     read_decided,
     read_preferred,

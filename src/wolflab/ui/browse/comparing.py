@@ -18,7 +18,7 @@ from ...lab.storage.store import Store
 from ...lab.studies.quoting import quotable, unquoted_seats
 from ...record import GameRecord
 from ...text.transcript import Transcript
-from ..report.table import Cell, TableRow
+from ..report.report_table import Cell, TableRow
 from ..web.refusals import Refused
 from ..wording import counted
 from .frame import browse_page, leading_table, notice_html, page_head

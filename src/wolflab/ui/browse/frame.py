@@ -14,8 +14,8 @@ from html import escape
 from importlib.resources import files
 
 from ..content_policy import written_policy
-from ..report.page import page
-from ..report.table import ReportTable, TableRow
+from ..report.report_page import page
+from ..report.report_table import ReportTable, TableRow
 
 STATIC = files("wolflab.ui.browse") / "static"
 _OWN_LINK = re.compile(r'<a class="down" title="[^"<>]*" data-href="')

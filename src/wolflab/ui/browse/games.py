@@ -22,12 +22,12 @@ from ...lab.storage.overview import (
     RunOverview,
 )
 from ..report.numbers import number
-from ..report.table import Cell, TableRow
+from ..report.report_table import Cell, TableRow
 from ..web.refusals import Refused
 from ..wording import counted, cut, status_in_words
 from .frame import browse_page, choices, leading_table, notice_html, page_head, refreshed
-from .lists import PAGE, pager
 from .run_index import IndexedRun, RunIndex, looking, quoted_path
+from .run_lists import PAGE, pager
 
 WON: Mapping[EndedBy, str] = {"village": "the village", "werewolves": "the Werewolves", "nobody": "nobody"}
 _MOST = 10**9

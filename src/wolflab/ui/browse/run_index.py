@@ -21,7 +21,7 @@ from ...errors import ExperimentError, StoreError, WolflabError
 from ...fields import read_yaml
 from ...files import opened_file
 from ...lab.plans.specs import PERSON
-from ...lab.plans.tournament import FILE as TOURNAMENT
+from ...lab.plans.tournament_plan import FILE as TOURNAMENT
 from ...lab.results.costs import cost_without_prices, run_cost
 from ...lab.runs.ends import GameEnds
 from ...lab.storage.overview import RunCounts, RunOverview
@@ -29,8 +29,8 @@ from ...lab.storage.run_files import TRAINING, held_elsewhere, is_held, unusable
 from ...lab.storage.store import GameRow, Store
 from ...usage import Cost
 from ..visible import visible
-from ..web.plan import TABLE
 from ..web.refusals import Refused
+from ..web.table_plan import TABLE
 
 RunKind = Literal["run", "tournament", "table", "training", "calls"]
 KIND_NAMES: dict[RunKind, str] = {

@@ -14,10 +14,10 @@ from ...lab.plans.specs import PERSON
 from ...lab.runs.erasing import Erased, SentTo, erase_said
 from ...lab.runs.game import rules_of
 from ...lab.storage.store import GameRow, Place, Store
-from ...lab.studies.plan import STUDY
+from ...lab.studies.study_plan import STUDY
 from ..study.study_server import StudyServer
 from ..terminal.console import console, say
-from ..web.table import forgetting, nicknames
+from ..web.web_table import forgetting, nicknames
 from ..wording import counted
 from .options import RunPath, commands
 from .play import seated_people

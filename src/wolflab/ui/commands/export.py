@@ -19,7 +19,7 @@ from ...lab.transcripts.inspect_log import write_logs
 from ...lab.transcripts.scout import write_transcripts
 from ..report.figures import FIGURE_FILES
 from ..report.notebook import OpenedRun, open_run
-from ..report.page import ReportPage
+from ..report.report_page import ReportPage
 from ..terminal.console import console, say
 from ..terminal.tables import INSTRUMENT
 from ..wording import counted

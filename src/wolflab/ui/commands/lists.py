@@ -13,7 +13,7 @@ from rich.table import Table
 from ...fields import read_yaml
 from ...lab.plans.sources import COMMANDS, shipped_files, shipped_kind
 from ...lab.runs.checking import CheckedReply, check_in_a_game, listing
-from ...lab.training.plan import FOLDER
+from ...lab.training.training_plan import FOLDER
 from ...metrics.registry import MEASURES, SPLITS
 from ...text.replies.finish import FinishReason
 from ..report.measures import measure_in_words

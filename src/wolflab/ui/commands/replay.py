@@ -11,7 +11,7 @@ from ...errors import StoreError
 from ...files import write
 from ...lab.runs.game import rules_of
 from ...lab.storage.store import Place, Store
-from ..replay.page import replay_of
+from ..replay.replay_page import replay_of
 from ..terminal.console import console, say
 from .options import RunPath, commands
 from .show import seat_of

@@ -21,7 +21,7 @@ from ...lab.runs.runner import play_run
 from ...lab.runs.tournament_games import is_tournament
 from ...lab.storage.run_files import new_directory
 from ...lab.storage.store import Place, Store
-from ..replay.page import replay_of
+from ..replay.replay_page import replay_of
 from ..report.links import links_of, quoted_games, quoted_replay
 from ..report.report import render_report, report_page
 from ..terminal.alarm import WatchedStore

@@ -17,10 +17,10 @@ from starlette.applications import Starlette
 
 from ...errors import StoreError
 from ...lab.plans.served import is_loopback
-from ..browse.app import runs_application
+from ..browse.browse_app import runs_application
 from ..browse.run_index import RunIndex
 from ..terminal.console import console, log_at_terminal, say
-from ..web.app import application
+from ..web.table_app import application
 from ..web.table_server import TableServer
 from ..wording import counted
 from .options import AllowHost, BehindProxy, Listening, Port, commands

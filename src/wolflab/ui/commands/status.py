@@ -16,7 +16,7 @@ from ...lab.storage.call_store import LATENESS
 from ...lab.storage.overview import RunCounts, RunOverview
 from ...lab.storage.run_files import TRAINING, held_elsewhere, is_held
 from ...lab.storage.store import Store
-from ...lab.studies.plan import STUDY
+from ...lab.studies.study_plan import STUDY
 from ...lab.training.files import log_of, seed_folder, training_result
 from ...lab.training.run import training_in
 from ...metrics.rows import UNFINISHED
@@ -109,9 +109,7 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
             spent = any(budget_needed(row.error) for row in store.games())
             first = "Write a higher experiment.budget in the study's file, then go on" if spent else "Go on"
             how = f"{first} with the command that began it: {again}"
-        given_up = (
-            counts.of("failed") if store.has_people else 0
-        )  # these are planned again
+        given_up = counts.of("failed") if store.has_people else 0  # these are planned again
         timed = (row for row in store.games() if row.over) if work.here else ()
         seconds = [taken for row in timed if (taken := store.seconds(row.id))]
     left = counts.of() - counts.over - given_up

@@ -15,8 +15,8 @@ from ...files import write
 from ...lab.plans.sources import shipped_files
 from ...lab.storage.store import Store
 from ...lab.studies.people import is_abandoned, kept_people, step_of
-from ...lab.studies.plan import STUDY, StudyPlan, load_study
-from ..study.app import recruiting_link, study_application
+from ...lab.studies.study_plan import STUDY, StudyPlan, load_study
+from ..study.study_app import recruiting_link, study_application
 from ..study.study_server import StudyServer
 from ..terminal.console import console, log_at_terminal, say
 from ..terminal.forecast import Beginning, forecast_first

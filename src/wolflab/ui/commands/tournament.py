@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ...errors import ExperimentError
-from ...lab.plans.tournament import from_flags, load_tournament, make_tournament
+from ...lab.plans.tournament_plan import from_flags, load_tournament, make_tournament
 from ...lab.results.extras import Extras, extras_of_tournament
 from ...lab.results.summaries import summary
 from ...lab.runs.tournament_games import play_tournament, start_tournament, written_of
@@ -21,11 +21,11 @@ from ...lab.runs.tournament_games import tournament_standings as standings_of
 from ...lab.storage.run_files import new_directory
 from ...lab.storage.store import Store
 from ...metrics.measure import Unit
-from ...metrics.tournament import SIDE_PARTS, CellRow, Standings
+from ...metrics.standings import SIDE_PARTS, CellRow, Standings
 from ...stats.intervals import Estimate
 from ..report.links import Links
 from ..report.numbers import interval, number, spent
-from ..report.tournament import PART_NAMES, standings_page
+from ..report.tournament_page import PART_NAMES, standings_page
 from ..terminal.alarm import WatchedStore
 from ..terminal.console import ExitCode, console, say
 from ..terminal.forecast import Beginning, forecast_first

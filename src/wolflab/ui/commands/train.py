@@ -25,14 +25,14 @@ from ...lab.training.files import (
     seed_folder,
     training_result,
 )
-from ...lab.training.plan import TrainingSpec, best_response, load_training, side_of, target_of
 from ...lab.training.run import TrainingStep, run_training, start_training, training_in
+from ...lab.training.training_plan import TrainingSpec, best_response, load_training, side_of, target_of
 from ...metrics.behaviours import SIDES, SideName
 from ...stats.intervals import Estimate
 from ..report import prose
 from ..report.figures import Chart, ChartLine, Picture, curves, on_page
-from ..report.page import page
-from ..report.table import ReportTable
+from ..report.report_page import page
+from ..report.report_table import ReportTable
 from ..terminal.console import console
 from .common import bar, begin_output
 from .options import Out, Resume, Set, check_alone, commands

@@ -17,7 +17,7 @@ from ...files import write
 from ...wwqa.audit import Audit, ItemPlace, LabelCheck, audit_questions, category_of, rules_to_ask
 from ...wwqa.items import NO, YES
 from ...wwqa.question_files import read_questions
-from ..report.wwqa_audit import file_notes, files_table, proofs_in_words, render_audit
+from ..report.wwqa_audit_page import file_notes, files_table, proofs_in_words, render_audit
 from ..terminal.console import console, say
 from ..terminal.tables import print_table
 from ..wording import counted

@@ -27,7 +27,7 @@ from ...wwqa.evaluating import (
 )
 from ...wwqa.results import EvalResults, results
 from ..report.numbers import number
-from ..report.wwqa_eval import SHOWN_NOTHING, known_cost, notes, render_evaluation, right_tables
+from ..report.wwqa_eval_page import SHOWN_NOTHING, known_cost, notes, render_evaluation, right_tables
 from ..terminal.console import console, say
 from ..terminal.tables import in_line, print_table
 from ..wording import counted

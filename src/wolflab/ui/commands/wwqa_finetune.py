@@ -54,8 +54,8 @@ from ...wwqa.finetuning.tuning_plan import (
     trained_base,
 )
 from ...wwqa.results import results
-from ..report.table import Cell
-from ..report.wwqa_finetune import gains_table, render_finetuning
+from ..report.report_table import Cell
+from ..report.wwqa_finetune_page import gains_table, render_finetuning
 from ..terminal.console import console, say
 from ..terminal.tables import print_table
 from ..wording import counted, duration

@@ -20,7 +20,7 @@ from ...wwqa.asking import rules_in_words
 from ...wwqa.items import NO, YES, Item, write_items
 from ...wwqa.question_files import read_questions
 from ...wwqa.reviewing import DECIDED, Review, by_table_id, review
-from ..labelling.page import labelling_page
+from ..labelling.labelling_page import labelling_page
 from ..terminal.console import console, say
 from ..terminal.tables import estimate_cell, noted_cell, print_fitted
 from ..wording import counted, cut

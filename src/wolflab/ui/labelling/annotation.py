@@ -16,7 +16,7 @@ from ...text.asking.rules_text import rules_text
 from ...text.asking.sentences import line_sentence
 from ...text.asking.wording import moderator_request, time_of
 from ...text.notes import Thought
-from .page import labelling_page
+from .labelling_page import labelling_page
 
 CELL = 32_000
 """The most characters of a cell; spreadsheets cut at 32,767."""

@@ -35,7 +35,7 @@ from .figures import (
 )
 from .measures import section
 from .numbers import number_cell, p_value, published_cell, shown
-from .table import Cell, ReportTable, TableRow
+from .report_table import Cell, ReportTable, TableRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

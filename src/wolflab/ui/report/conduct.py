@@ -32,7 +32,7 @@ from .measures import (
     splits_in,
 )
 from .numbers import interval, number, shown
-from .table import Cell, ReportTable, TableRow
+from .report_table import Cell, ReportTable, TableRow
 
 _FAMILIES = {
     "social": "Social behaviours",

@@ -30,7 +30,7 @@ from .blocks import PagePart, joined
 from .figures import Chart, ChartLine, curves, on_page
 from .links import NO_LINKS, Links
 from .numbers import NO_NUMBER, number, number_cell, shown
-from .table import Cell, ReportTable, TableRow
+from .report_table import Cell, ReportTable, TableRow
 
 _LONG = 400
 """The most characters quoted of a statement. Answers are quoted in full."""

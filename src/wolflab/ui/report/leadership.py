@@ -26,7 +26,7 @@ from .measures import (
     spread,
 )
 from .numbers import NO_NUMBER, heat, led_by_sheriff, p_value
-from .table import Cell
+from .report_table import Cell
 
 
 def leadership(summary: Summary) -> PagePart:

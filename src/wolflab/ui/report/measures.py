@@ -17,7 +17,7 @@ from .blocks import PagePart, joined
 from .figures import ForestRow, Panel
 from .links import NO_LINKS, Links
 from .numbers import number, shown
-from .table import Cell, ReportTable, TableRow
+from .report_table import Cell, ReportTable, TableRow
 
 _COLUMNS = 8
 """Measures that a table has side by side, at most."""

@@ -23,7 +23,7 @@ from ...lab.plans.experiment import Experiment
 from ...lab.plans.loading import build
 from ...lab.plans.overrides import changes_of
 from ...lab.plans.sources import read_fields
-from ...lab.plans.tournament import Tournament, make_tournament
+from ...lab.plans.tournament_plan import Tournament, make_tournament
 from ...lab.results.extras import extras, extras_of_tournament
 from ...lab.results.summaries import summary as summary_of
 from ...lab.runs.casting import PlayerBuilder
@@ -41,9 +41,9 @@ from ...lab.storage.store import Store
 from ...metrics.shapes import Summary
 from ..visible import visible
 from .links import Links, links_of
-from .page import ReportPage
 from .report import report_page
-from .tournament import standings_page
+from .report_page import ReportPage
+from .tournament_page import standings_page
 
 T = TypeVar("T")
 

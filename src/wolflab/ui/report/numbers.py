@@ -11,7 +11,7 @@ from ...metrics.shapes import ConditionResult, Summary
 from ...stats.intervals import Estimate
 from ...usage import Cost
 from ..wording import counted_in_words
-from .table import Cell, ReportTable, TableRow
+from .report_table import Cell, ReportTable, TableRow
 
 UNKNOWN = "unknown"
 """A cost without a known price."""

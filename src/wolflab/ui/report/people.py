@@ -13,7 +13,7 @@ from .blocks import PagePart, joined
 from .figures import Chart, ChartLine, curves, on_page
 from .measures import difference_kind, is_percent, measure_kind, measure_name, measured, section
 from .numbers import number, shown
-from .table import ReportTable, TableRow
+from .report_table import ReportTable, TableRow
 
 _OWN = ("watched_village_win", "watched_wolf_win", "watched_win")
 

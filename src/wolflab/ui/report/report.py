@@ -21,8 +21,8 @@ from . import leadership as led
 from .blocks import PagePart
 from .links import NO_LINKS, Links
 from .numbers import number, spent, tiles
-from .page import PageSection, ReportPage
 from .people import people_section
+from .report_page import PageSection, ReportPage
 
 _MOON = (
     '<svg viewBox="0 0 64 64" aria-hidden="true"><circle cx="32" cy="32" r="31" fill="var(--accent-soft)"/>'

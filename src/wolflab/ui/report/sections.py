@@ -36,7 +36,7 @@ from .measures import (
     splits_in,
 )
 from .numbers import UNKNOWN, number, number_cell, p_value, published_cell, shown
-from .table import Cell, ReportTable, TableRow
+from .report_table import Cell, ReportTable, TableRow
 
 
 def main_section(summary: Summary, extras: Extras, links: Links = NO_LINKS) -> PagePart:

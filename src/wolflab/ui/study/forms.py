@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from ...lab.studies.people import place_step
-from ...lab.studies.plan import StudyPlan, StudyQuestion
 from ...lab.studies.quoting import QUOTE
+from ...lab.studies.study_plan import StudyPlan, StudyQuestion
 from ...record import GameRecord
 from ...rules import Ruleset, Said
 from ...text.asking.rules_text import rules_for_people
-from ..web.plan import SIGNALS
+from ..web.table_plan import SIGNALS
 
 FORM_HEADERS = {
     "content-security-policy": (

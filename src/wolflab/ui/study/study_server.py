@@ -18,13 +18,14 @@ from ...lab.plans.specs import PERSON, PlayerSpec, with_meanings
 from ...lab.runs.erasing import Erased, erase_said, remove_made
 from ...lab.storage.store import GameRow, Store
 from ...lab.studies.people import WITHDRAWN, StudyPeople, StudyPerson, is_abandoned, step_of
-from ...lab.studies.plan import STUDY, StudyPlan, load_study, training_seeds
+from ...lab.studies.study_plan import STUDY, StudyPlan, load_study, training_seeds
 from ...record import GameRecord
 from ...renamed import written_before
 from ...wwqa.building import build_items
 from ...wwqa.items import NO, YES, Item
 from ...wwqa.kinds import KINDS
-from ..web.plan import (
+from ..web.seat_session import SESSIONS
+from ..web.table_plan import (
     GRACE,
     TABLE,
     TablePlan,
@@ -35,9 +36,8 @@ from ..web.plan import (
     read_plan,
     secret_hash,
 )
-from ..web.seat_session import SESSIONS
-from ..web.table import WebTable
 from ..web.table_server import TableServer
+from ..web.web_table import WebTable
 
 TABLES = "tables"
 _WAY = "/study/now"

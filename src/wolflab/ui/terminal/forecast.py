@@ -33,7 +33,7 @@ from ...lab.runs.forecast import (
 from ...lab.runs.rehearsal import GAMES, Rehearsal, embedder_prices, longest_reply, playing_models, rehearse
 from ...lab.runs.runner import preflight
 from ...lab.storage.store import Store
-from ...lab.studies.plan import load_study
+from ...lab.studies.study_plan import load_study
 from ...usage import CallTotals
 from ..report.numbers import number
 from ..wording import counted, duration

@@ -34,7 +34,7 @@ from ..report.measures import (
     remarks,
 )
 from ..report.numbers import UNKNOWN, cost_in_words, interval, number, value_of
-from ..report.table import Cell, ReportTable
+from ..report.report_table import Cell, ReportTable
 from ..wording import (
     attempts_in_words,
     counted,

@@ -14,10 +14,10 @@ from starlette.responses import Response
 from starlette.websockets import WebSocket
 
 from .middleware import GUESSES, SEAT, UNKNOWN, Limiter
-from .plan import same_secret
 from .refusals import Refused
-from .table import WebTable
+from .table_plan import same_secret
 from .table_server import TableServer
+from .web_table import WebTable
 
 _YEAR = 365 * 86_400
 _PAGE = re.compile(r"(/(?:[\w.~%-]+/)*?)(?:t/\w+/(?:d/|host/|s/\d+/)?|study/\w*)?", re.ASCII)

@@ -19,7 +19,7 @@ from .feed import Feed, encode
 from .middleware import ALL_SOCKETS, SEAT_SOCKETS, SOCKETS
 from .refusals import Refused, sentence_of
 from .state_messages import first_message_fields
-from .table import WebTable
+from .web_table import WebTable
 
 PING = 5.0
 """Seconds between two pings to a seat's page."""

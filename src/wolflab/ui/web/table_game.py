@@ -23,9 +23,9 @@ from ...text.notes import Content, StoodIn
 from ...text.people import PersonAnswer, TimedAnswer
 from ...text.questions import Question
 from ...text.transcript import AnnouncementItem, RolesItem
-from .plan import LENIENCY, BudgetPlan, night_duties
 from .refusals import Refused
 from .seat_session import OpenAsk, SeatSession
+from .table_plan import LENIENCY, BudgetPlan, night_duties
 from .table_state import LOOK, Awaited, Doing, TableState
 from .timeline import GameAsks, GameGoesOn, PersonAsked, Timeline, clock
 

@@ -22,7 +22,8 @@ from ...lab.storage.run_files import locked, unlocked
 from ...lab.storage.store import Store
 from ...renamed import written_before
 from ...rules import PRESETS
-from .plan import (
+from .refusals import Refused
+from .table_plan import (
     MODEL,
     TABLE,
     TablePlan,
@@ -35,9 +36,8 @@ from .plan import (
     secret_hash,
     web_rules,
 )
-from .refusals import Refused
-from .table import WebTable
 from .timeline import clock
+from .web_table import WebTable
 
 SERVER_FILE = "server.json"
 RECIPES = {

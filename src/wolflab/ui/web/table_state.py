@@ -18,8 +18,8 @@ from ...files import write
 from ...text.transcript import PUBLIC, AnnouncementItem
 from ..wording import duration
 from .feed import Feed
-from .plan import GRACE, TABLE, TablePlan
 from .seat_session import read_sessions, write_sessions
+from .table_plan import GRACE, TABLE, TablePlan
 from .timeline import Timeline, clock
 
 LOOK = 0.5

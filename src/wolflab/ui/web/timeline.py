@@ -33,8 +33,8 @@ from ...rules import (
     VoteCounted,
     Voted,
 )
-from .plan import Times
 from .seat_session import HIDDEN
+from .table_plan import Times
 
 MARK = 5.0
 """Seconds: a night that all people agree to end ends at a multiple of this."""

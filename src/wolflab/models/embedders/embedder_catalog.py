@@ -10,7 +10,7 @@ from ..base import settings_of
 from ..budget import Budget
 from ..catalog import name_and_settings
 from ..servers.providers import PROVIDERS
-from .base import Embedder
+from .embedder import Embedder
 
 EmbedderSpec = str | Mapping[str, Any]
 """A name ("hashing", "openai/text-embedding-3-small"), or a mapping with `embedder` and settings."""

@@ -14,7 +14,7 @@ from ...files import write
 from ..content_policy import policy_tag, written_policy
 from .blocks import PageBlock, PagePart, Passage, joined
 from .figures import Picture
-from .table import ReportTable
+from .report_table import ReportTable
 
 FOOTER = "<footer>Made by Wolflab from the run's records. The same records give the same page.</footer>\n"
 

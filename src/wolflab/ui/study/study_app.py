@@ -22,14 +22,14 @@ from ...lab.studies.people import (
     StudyRefused,
     step_of,
 )
-from ...lab.studies.plan import StudyQuestion
 from ...lab.studies.quoting import QUOTE
+from ...lab.studies.study_plan import StudyQuestion
 from ...rules import Ruleset
 from ...wwqa.items import NO, YES
 from ..web.access import AccessControl, address
-from ..web.app import application
 from ..web.middleware import GUESSES, UNKNOWN, Allowance, body_bytes
 from ..web.refusals import Refused, sentence_of
+from ..web.table_app import application
 from . import forms
 from .study_server import LOOKS_AGAIN, StudyServer
 

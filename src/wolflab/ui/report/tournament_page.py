@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...lab.results.extras import Extras
 from ...metrics.shapes import Summary
-from ...metrics.tournament import SIDE_PARTS, VERSUS, CellRow, Standings
+from ...metrics.standings import SIDE_PARTS, VERSUS, CellRow, Standings
 from ...stats.intervals import Estimate
 from ...stats.ratings import Rating
 from ..wording import OPPONENTS_DIFFER, counted, cut_name, failing, name_shown, trouble_marks
@@ -23,8 +23,8 @@ from .extras import trouble, who_plays
 from .figures import ACCENT, CARD, INK, MUTED, ForestRow, Panel, Picture, drawing, forest, on_page
 from .links import NO_LINKS, Links
 from .numbers import NO_NUMBER, interval, number, number_cell, p_value, published_cell, shown, spent, tiles
-from .page import PageSection, ReportPage
-from .table import Cell, ReportTable, TableRow
+from .report_page import PageSection, ReportPage
+from .report_table import Cell, ReportTable, TableRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

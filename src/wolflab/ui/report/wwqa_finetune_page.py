@@ -14,8 +14,8 @@ from ..wording import counted
 from .blocks import PagePart
 from .figures import Chart, ChartLine, Picture, curves, on_page
 from .numbers import shown
-from .page import page_of
-from .table import Cell, ReportTable
+from .report_page import page_of
+from .report_table import Cell, ReportTable
 
 _TITLE = "Fine-tuning on the rules"
 _WHICH = {"all": "", "yes_no": ", yes or no", "choice": ", choices", "open": ", open questions"}

@@ -21,13 +21,13 @@ from ...errors import WolflabError
 from ...text.people import PersonAnswer
 from .access import AccessControl, PageConnections, address, below, is_token, seat_number, up
 from .middleware import GUESSES, PINS, TABLES, Guard, Limiter, body, body_bytes, parsed
-from .plan import BudgetPlan, TableRequest, new_pin, new_secret, nickname, same_pin, same_secret
 from .refusals import Refused, sentence_of
 from .seat_session import DRAFT_LIMIT, NOTES_LIMIT
 from .sockets import live_host, live_nowhere, live_public, live_seat
 from .state_messages import device_message
-from .table import WebTable
+from .table_plan import BudgetPlan, TableRequest, new_pin, new_secret, nickname, same_pin, same_secret
 from .table_server import TableServer
+from .web_table import WebTable
 
 T = TypeVar("T")
 _STATIC = files("wolflab.ui.web") / "static"

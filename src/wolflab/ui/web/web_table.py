@@ -16,11 +16,11 @@ from ...files import write
 from ...lab.runs.tables import RunAtTables
 from ...lab.storage.run_files import held
 from ...text.people import PersonAnswer
-from .plan import TABLE, TablePlan, new_secret, nickname, read_plan, secret_hash
 from .refusals import Refused
 from .seat_session import SeatSession, StoredSession, read_sessions, write_sessions
 from .state_messages import publish_state
 from .table_game import TableGame
+from .table_plan import TABLE, TablePlan, new_secret, nickname, read_plan, secret_hash
 from .table_state import LOOK, TableState
 from .timeline import clock
 

@@ -26,7 +26,7 @@ from ..questions import (
 )
 from .acting import closing_of, reply_fields, reply_form, skeleton
 from .sentences import a_role, listed
-from .strategic import considered
+from .strategic_prompts import considered
 from .templates import phrases, render_template
 from .wording import (
     moderator_request,

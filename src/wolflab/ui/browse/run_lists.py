@@ -15,7 +15,7 @@ from ...lab.training.run import training_in
 from ...metrics.rows import UNFINISHED
 from ..report.links import games_address
 from ..report.numbers import cost_in_words, number, tiles
-from ..report.table import Cell, TableRow
+from ..report.report_table import Cell, TableRow
 from ..wording import NOT_BEGUN, counted, cut, duration, status_in_words
 from .frame import ago, browse_page, leading_table, notice_html, page_head, refreshed
 from .run_index import (

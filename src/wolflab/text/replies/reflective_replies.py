@@ -15,7 +15,7 @@ from typing import Any
 
 from ...rules import Ruleset, Say
 from ..asking.options import labels
-from ..asking.reflective import example_of_reflection
+from ..asking.reflective_prompts import example_of_reflection
 from ..asking.wording import wants_reasoning
 from ..clean import clean, is_silence
 from ..questions import (

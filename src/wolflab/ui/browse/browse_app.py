@@ -21,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 
 from ...errors import WolflabError
 from ...files import read_file
-from ..replay.page import replay_of
+from ..replay.replay_page import replay_of
 from ..report.links import with_active_links
 from ..web.access import address, up
 from ..web.middleware import GUESSES, Guard, Limiter
@@ -39,7 +39,6 @@ from .frame import (
     refreshed,
 )
 from .games import GamesAsked, address_number, games_form, games_page, known_fields
-from .lists import PAGES, page_time, run_page, runs_page
 from .run_index import (
     IndexedRun,
     RunIndex,
@@ -50,6 +49,7 @@ from .run_index import (
     played_elsewhere,
     quoted_path,
 )
+from .run_lists import PAGES, page_time, run_page, runs_page
 
 _READING = threading.BoundedSemaphore(2)
 """The most records read at once: a replay takes a processor and some memory."""

@@ -18,7 +18,7 @@ from pydantic import Field, model_validator
 
 from ...errors import ExperimentError
 from ...fields import Part
-from ...metrics.tournament import VERSUS, Matchup
+from ...metrics.standings import VERSUS, Matchup
 from ...models.catalog import name_and_settings
 from .experiment import Experiment, checked
 from .overrides import Change, changes_of, model_given, override

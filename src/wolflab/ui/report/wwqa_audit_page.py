@@ -10,8 +10,8 @@ from typing import Any
 from ..wording import counted, cut
 from .blocks import PagePart, joined
 from .numbers import tiles
-from .page import page_of
-from .table import Cell, ReportTable, TableRow
+from .report_page import page_of
+from .report_table import Cell, ReportTable, TableRow
 
 _MOST = 200
 """The most rows of a table; the rest is in the file of findings."""
