@@ -43,7 +43,9 @@ EXAMPLES: dict[str, Mapping[str, Any] | Callable[[], object]] = {
     ],
     "text.replies.chosen_action:_name_pattern": lambda: chosen_action._name_pattern(SHERIFF),
     "text.replies.parse:read_role": {"word": "hunter"},
-    "text.replies.reflective_replies:_no_question": lambda: reflective_replies._no_question(SHERIFF.player_name),
+    "text.replies.reflective_replies:_no_question": lambda: reflective_replies._no_question(
+        SHERIFF.player_name
+    ),
     "text.replies.thoughts:_any_of": lambda: [
         thoughts._any_of(marks) for family in thoughts.MARKS for marks in (family.end, family.done)
     ],

@@ -142,7 +142,7 @@ def test_what_a_killed_process_left_goes_too(home: Path) -> None:
     halves = []
     for file in (words, next((run / "exported").rglob("*.parquet")), run / "x.pool", run / "report.html"):
         for folder in (run, run / "labels", home / "beside"):
-            halves.append(files._beside(folder / file.name))
+            halves.append(files._temporary_name(folder / file.name))
             data = file.read_bytes()
             halves[-1].write_bytes(data[: data.find(b"Zebedee") + 9] if b"Zebedee" in data else data)
     (halves[0].with_name(".notes.part")).write_text("mine")

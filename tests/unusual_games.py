@@ -24,7 +24,7 @@ from typing import Any
 from rich.console import Console
 
 from command_line import wolflab
-from wolflab.agents.policy.features import _folded
+from wolflab.agents.policy.features import _Fold
 from wolflab.env import WerewolfAEC
 from wolflab.lab.data.rows import DataSource, data_rows
 from wolflab.lab.storage.store import Store
@@ -645,13 +645,17 @@ def features(game: TrueGame) -> Iterator[str]:
     """What a policy reads has, at every vote, who lives, and in the end every ballot."""
     for seat in range(len(game.roles)):
         log = Log(game.record.ruleset)
+        log.extend(game.record.events[:1])
+        fold = _Fold(log.view(seat))
         for vote in game.votes:
             log.extend(game.record.events[len(log.events) : vote.place])
-            living = [int(n) for n in _folded(log.view(seat)).alive.nonzero()[0]]
+            fold.update(log.view(seat))
+            living = [int(n) for n in fold.alive.nonzero()[0]]
             if living != vote.living:
                 yield f"seat {seat}, round {vote.round}: {living}, not {vote.living}"
         log.extend(game.record.events[len(log.events) :])
-        blocks, n = _folded(log.view(seat)).blocks, len(game.roles)
+        fold.update(log.view(seat))
+        blocks, n = fold.blocks, len(game.roles)
         cast = sum(int(block[2 * n :].sum()) for block in blocks.values())
         if cast != sum(target is not None for vote in game.votes for target in vote.votes.values()):
             yield f"seat {seat}: {cast} ballots"
