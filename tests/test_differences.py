@@ -9,7 +9,7 @@ import pytest
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.sources import shipped_files
-from wolflab.lab.results.differences import Arm, Setting, SettingsPlace, baseline_of, differences, sources
+from wolflab.lab.results.differences import Arm, Setting, SettingsScope, baseline_of, differences, sources
 from wolflab.ui.wording import settings_in_words
 
 REFLECTIVE: dict[str, Any] = {"model": "village", "recipe": "reflective"}
@@ -108,8 +108,8 @@ def test_settings_are_data_place_by_place() -> None:
     (full, other) = differences([Arm(name, made, name) for name in made.conditions], "full")
     assert (full.condition, full.baseline, full.places) == ("full", "full", ())
     assert other.places == (
-        SettingsPlace(("village", "Seer"), (Setting("without", ("recent",), alone=True),)),
-        SettingsPlace((), (Setting("deals", 2, 4),)),
+        SettingsScope(("village", "Seer"), (Setting("without", ("recent",), alone=True),)),
+        SettingsScope((), (Setting("deals", 2, 4),)),
     )
 
 

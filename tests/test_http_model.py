@@ -39,7 +39,7 @@ from wolflab.models.servers.dialect import (
     with_marks,
     without_keywords,
 )
-from wolflab.models.servers.faults import of_status, reply_limit, retry_after
+from wolflab.models.servers.faults import limit_in_error, of_status, retry_after
 from wolflab.models.servers.keys import key_value, public_url
 from wolflab.models.servers.providers import PROVIDERS
 from wolflab.rules import LEFT, NO, PASS, PRESETS, RIGHT, SHERIFF, YES, Action, Ask, Pick
@@ -1742,7 +1742,7 @@ def test_retry_after_in_all_its_forms():
     used_up = {"x-ratelimit-remaining-requests": "0"}
     for unit in "hms":  # more digits than Python reads as a whole number
         assert retry_after(used_up | {"x-ratelimit-reset-requests": "9" * 5000 + unit}) == float("inf")
-    assert reply_limit(f"supports at most {'9' * 5000} completion tokens") is None
+    assert limit_in_error(f"supports at most {'9' * 5000} completion tokens") is None
     assert retry_after({}) is None
 
 

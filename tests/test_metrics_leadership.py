@@ -285,8 +285,8 @@ def test_days_are_averaged_within_a_game_and_roles_follow_the_days_sheriff() -> 
     assert first.sheriff not in second.alive
     assert lead.dc(first) == 1.0
     assert lead.dc(second) == 0.0
-    assert lead.game_mean([first, second], lead.dc) == 0.5
-    assert lead.game_mean([first, second], lead.dc, record.roles[second.sheriff]) == (
+    assert lead.mean_over_days([first, second], lead.dc) == 0.5
+    assert lead.mean_over_days([first, second], lead.dc, record.roles[second.sheriff]) == (
         0.0 if record.roles[second.sheriff] != record.roles[first.sheriff] else 0.5
     )
 
@@ -350,7 +350,7 @@ def test_the_null_of_ratio_is_the_mean_over_all_ways_to_lay_the_label(never: tup
     assert exact is not None
     assert exact[0] == pytest.approx(mean(values))
     assert exact[1] == pytest.approx(pvariance(values))
-    assert exact[2] == pytest.approx(lead.game_mean(found, lead.ratio))
+    assert exact[2] == pytest.approx(lead.mean_over_days(found, lead.ratio))
     kept = row_of(record).ratio_null
     assert kept == exact, "the report counts it so"
 

@@ -340,7 +340,7 @@ def test_accuracy_and_brier_by_hand() -> None:
         return None
 
     record = game(script)
-    found = list(ded.role_guesses(days_of(record)))
+    found = list(ded.village_guesses(days_of(record)))
     assert {one.rater for one in found} == {2}  # Werewolves are left out
     assert [one.right for one in found] == [True, False, False]
     uncertain = (1 / 6) ** 2 + (3 / 6 - 1) ** 2 + (2 / 6) ** 2

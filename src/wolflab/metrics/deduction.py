@@ -62,7 +62,7 @@ def _brier(probabilities: Mapping[str, float], truth: str) -> float:
     return sum((p - (role == truth)) ** 2 for role, p in probabilities.items())
 
 
-def role_guesses(days: Iterable[Day]) -> Iterator[RoleGuess]:
+def village_guesses(days: Iterable[Day]) -> Iterator[RoleGuess]:
     """Every judgement of the village side about a living player at a day's vote."""
     for day in days:
         for rater, judged in day.beliefs.items():

@@ -296,7 +296,7 @@ def led_by(day: Day, role: str) -> bool:
     return day.sheriff is not None and day.roles[day.sheriff] == role
 
 
-def game_mean(days: Iterable[Day], metric: DayMetric, role: str | None = None) -> float | None:
+def mean_over_days(days: Iterable[Day], metric: DayMetric, role: str | None = None) -> float | None:
     """The mean over a game's days that have the metric (002: 1/T Σ_t); None if none has.
 
     role: only days whose Sheriff holds it.

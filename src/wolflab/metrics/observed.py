@@ -13,7 +13,7 @@ from ..text.reading import can_be_read
 from ..usage import CallTotals
 from .conduct import Conduct, conduct_of
 from .days import Day, days_of
-from .deduction import AskedGuess, RoleGuess, asked_guesses, role_guesses
+from .deduction import AskedGuess, RoleGuess, asked_guesses, village_guesses
 from .leadership import peer_ratio_of_role
 from .play import (
     PlayerLabel,
@@ -66,7 +66,7 @@ class ObservedGame:
     @cached_property
     def guesses(self) -> tuple[RoleGuess, ...]:
         """The village side's guesses of roles at each day's vote."""
-        return tuple(role_guesses(self.days))
+        return tuple(village_guesses(self.days))
 
     @cached_property
     def asked_guesses(self) -> tuple[AskedGuess, ...]:

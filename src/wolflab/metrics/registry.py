@@ -21,7 +21,7 @@ from .behaviours import BEHAVIOURS, SIDES, SideName, TrustTable
 from .conduct import ADVISED, NOT_ADVISED
 from .days import Day
 from .deduction import CONFIDENCES, AskedGuess, RoleGuess
-from .leadership import DayMetric, dc, dc_others, dc_retest, dc_words, game_mean, ratio
+from .leadership import DayMetric, dc, dc_others, dc_retest, dc_words, mean_over_days, ratio
 from .measure import (
     APART,
     EITHER,
@@ -154,7 +154,7 @@ def _leading(name: str, label: str, says: str, metric: DayMetric, **fields: Any)
     """A mean over days within a game (002: 1/T Σ_t), then over games."""
 
     def counts(game: ObservedGame) -> Sums | None:
-        return _one(game_mean(game.days, metric))
+        return _one(mean_over_days(game.days, metric))
 
     _enter(name, label, MEAN, "leadership", says, counts, **fields)
 
@@ -291,7 +291,7 @@ def days_led_by_role(game: ObservedGame) -> Parts:
 def _by_leader(game: ObservedGame, metric: DayMetric) -> Parts:
     """By role: a game with such a Sheriff is a case, with or without a value."""
     roles = {day.roles[day.sheriff] for day in game.days if day.sheriff is not None}
-    return {(role,): _one(game_mean(game.days, metric, role)) for role in sorted(roles)}
+    return {(role,): _one(mean_over_days(game.days, metric, role)) for role in sorted(roles)}
 
 
 @measure("Ratio", MEAN, "roles", unit="plain", split=("role",), reference=1.0)
@@ -380,7 +380,7 @@ def _of_person(
     def counts(game: ObservedGame) -> Sums | None:
         seat = game.person
         assert seat is not None
-        return _one(game_mean(game.days_of_person, lambda day: metric(day, seat)))
+        return _one(mean_over_days(game.days_of_person, lambda day: metric(day, seat)))
 
     _enter(name, label, MEAN, "people", says, counts, **fields)
 
@@ -533,7 +533,7 @@ for _of in GUESSED_BY:
 
 def _asked_trust(name: str, label: str, says: str, metric: DayMetric, **fields: Any) -> None:
     def counts(game: ObservedGame) -> Sums | None:
-        return _one(game_mean(game.days, metric))
+        return _one(mean_over_days(game.days, metric))
 
     _enter(name, label, MEAN, "asked", says, counts, **fields)
 

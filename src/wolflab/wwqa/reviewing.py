@@ -97,7 +97,7 @@ class Disputed:
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class ReviewResult:
     """The result of a review. items: the remaining ones, with their right answers, in the file's order.
     twice: the number of repeated questions in the file, which were reviewed once. accepted to rejected: as in
     a `Reviewer`. unreviewed: the number without a decision.
@@ -189,7 +189,7 @@ def _label(item: Item, answer: str | None) -> Hashable:
 # -- joining ----------------------------------------------------------------------------------
 
 
-def review(items: Sequence[Item], labels: Sequence[Path], decided: Sequence[Path] = ()) -> Review:
+def review(items: Sequence[Item], labels: Sequence[Path], decided: Sequence[Path] = ()) -> ReviewResult:
     """Join people's tables. decided: tables with final decisions on disputed questions and any others.
     WolflabError for tables that do not fit, and for a file that is named twice.
     """
@@ -202,7 +202,7 @@ def review(items: Sequence[Item], labels: Sequence[Path], decided: Sequence[Path
 
 def joined_review(
     items: Sequence[Item], decisions: Sequence[Decision], final: Mapping[str, Decision]
-) -> Review:
+) -> ReviewResult:
     """See `review`. final: the decisions that settle, by item."""
     named = by_table_id(items)
     people = by_rater(decisions)
@@ -232,7 +232,7 @@ def joined_review(
     for rater, given in people.items():
         outcomes = [_outcome(named[one.item], one.answer) for one in given.values()]
         reviewers.append(Reviewer(rater, **{word: outcomes.count(word) for word in _OUTCOMES}))
-    return Review(
+    return ReviewResult(
         questions=len(items),
         twice=len(items) - len(named),
         people=tuple(reviewers),

@@ -159,7 +159,7 @@ def _kind(category: Category, form: Form) -> dict[str, object]:
     return {"category": _words()[category], "form": _words()[form]}
 
 
-def to_answer(ruleset: Ruleset, item: Item, examples: Sequence[Item]) -> Chat:
+def answer_request(ruleset: Ruleset, item: Item, examples: Sequence[Item]) -> Chat:
     """The request for the answer to a question. examples: with their answers."""
     told = "\n".join(f"Question: {example.question}\nAnswer: {example.answer}" for example in examples)
     schema = object_schema({"answer": _answer_schema(item.form)})

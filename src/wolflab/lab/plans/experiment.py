@@ -39,7 +39,7 @@ from .specs import (
     RenamedCondition,
     Rules,
     among,
-    places_of,
+    places_of_seat,
     ruleset_of,
 )
 
@@ -281,7 +281,7 @@ class Experiment(Part):
         others = rules.players - 1
         cost: dict[tuple[str, str], int] = {}
         for name, role in product(rules.names, rules.roles):
-            place = next((one for one in places_of(name, role, False) if one in cast), None)
+            place = next((one for one in places_of_seat(name, role, False) if one in cast), None)
             calls = 0 if place is None or cast[place].built_in else cast[place].calls_of_a_vote(others)
             if calls is None:
                 return None

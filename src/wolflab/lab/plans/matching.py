@@ -28,7 +28,7 @@ from ...models.catalog import is_local_model
 from ...models.weights import ADAPTER
 from .experiment import Experiment
 from .policies import policy_name_of
-from .specs import PERSON, PlayerSpec, places_of, ruleset_of
+from .specs import PERSON, PlayerSpec, places_of_seat, ruleset_of
 
 Sitting = tuple[int, str, bool]
 """The number of a seat, its role, and whether it is the Sheriff's."""
@@ -89,7 +89,7 @@ def sittings(experiment: Experiment, condition: str) -> dict[Sitting, str]:
     rules, cast = experiment.ruleset(condition), experiment.cast(condition)
     led = (False, True) if rules.sheriff != "none" else (False,)
     ways = product(range(len(rules.names)), (role.name for role in rules.cast), led)
-    taken = {way: _first(cast, places_of(rules.names[way[0]], *way[1:])) for way in ways}
+    taken = {way: _first(cast, places_of_seat(rules.names[way[0]], *way[1:])) for way in ways}
     return {way: place for way, place in taken.items() if place is not None}
 
 
@@ -101,7 +101,7 @@ def players_at_seats(experiment: Experiment, condition: str) -> Iterator[tuple[t
     for (number, role, sheriff), place in sittings(experiment, condition).items():
         name = names[number]
         special = [("watched", name == experiment.watched), ("chooser", role in choosers)]
-        known = (*(part for part, is_there in special if is_there), *places_of(name, role, sheriff))
+        known = (*(part for part, is_there in special if is_there), *places_of_seat(name, role, sheriff))
         alike = tuple(part for part in known if part != name or part in cast)
         if alike not in seen:  # seats that do not differ count once
             seen.add(alike)

@@ -231,7 +231,7 @@ class ExperienceSpec(Part):
         return self
 
 
-def places_of(name: str, role: str, sheriff: bool) -> tuple[str, ...]:
+def places_of_seat(name: str, role: str, sheriff: bool) -> tuple[str, ...]:
     """The places that a seat falls under, the most specific first. name: the seat's; sheriff: whether it is
     the seat of the Sheriff.
     """

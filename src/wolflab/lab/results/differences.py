@@ -42,7 +42,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsPlace:
+class SettingsScope:
     """Settings of the rules, of players (where: their places) or, if `where` is empty, of the experiment."""
 
     where: tuple[str, ...]
@@ -55,7 +55,7 @@ class Differs:
 
     condition: str
     baseline: str
-    places: tuple[SettingsPlace, ...]
+    places: tuple[SettingsScope, ...]
 
 
 def sources(experiment: Experiment) -> tuple[str, ...]:
@@ -91,14 +91,14 @@ def differences(arms: Sequence[Arm], baseline: str) -> tuple[Differs, ...]:
     return tuple(Differs(arm.name, baseline, tuple(_between(arm, base))) for arm in arms)
 
 
-def _between(arm: Arm, base: Arm) -> list[SettingsPlace]:
+def _between(arm: Arm, base: Arm) -> list[SettingsScope]:
     rules, others = (
         _less(compared.experiment.ruleset(compared.condition).as_dict(), ("name",))
         for compared in (arm, base)
     )
-    places = [SettingsPlace(("rules",), _changes(rules, others))]
+    places = [SettingsScope(("rules",), _changes(rules, others))]
     places += _players(arm.experiment.cast(arm.condition), base.experiment.cast(base.condition))
-    places += [SettingsPlace((), _changes(_amount(arm), _amount(base)))]
+    places += [SettingsScope((), _changes(_amount(arm), _amount(base)))]
     return [place for place in places if place.settings]
 
 
@@ -125,16 +125,16 @@ def _changes(mine: PlainSettings, theirs: PlainSettings) -> tuple[Setting, ...]:
 # -- players ----------------------------------------------------------------------------------------
 
 
-def _players(mine: Mapping[str, PlayerSpec], theirs: Mapping[str, PlayerSpec]) -> list[SettingsPlace]:
+def _players(mine: Mapping[str, PlayerSpec], theirs: Mapping[str, PlayerSpec]) -> list[SettingsScope]:
     """The differences by place; places with equal ones are joined."""
-    places: list[SettingsPlace] = []
+    places: list[SettingsScope] = []
     for place in sorted(dict.fromkeys((*mine, *theirs)), key=lambda place: place != "others"):
         settings = tuple(_player(_at(mine, place), _at(theirs, place)))
         alike = next((k for k, known in enumerate(places) if known.settings == settings), None)
         if alike is None:
-            places.append(SettingsPlace((place,), settings))
+            places.append(SettingsScope((place,), settings))
         else:
-            places[alike] = SettingsPlace((*places[alike].where, place), settings)
+            places[alike] = SettingsScope((*places[alike].where, place), settings)
     return places
 
 
@@ -228,4 +228,4 @@ def _experience(mine: ExperienceSpec | None, theirs: ExperienceSpec | None) -> l
     return settings + [replace(setting, alone=theirs is None) for setting in rest]
 
 
-__all__ = ["Arm", "Differs", "Setting", "SettingsPlace", "baseline_of", "differences", "sources"]
+__all__ = ["Arm", "Differs", "Setting", "SettingsScope", "baseline_of", "differences", "sources"]

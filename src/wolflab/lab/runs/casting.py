@@ -31,7 +31,7 @@ from ..experience.run_pools import Pools
 from ..plans.experiment import Experiment
 from ..plans.policies import Policies, policy_name_of
 from ..plans.scenes import SCENES
-from ..plans.specs import PERSON, ExperienceSpec, PlayerSpec, places_of
+from ..plans.specs import PERSON, ExperienceSpec, PlayerSpec, places_of_seat
 from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
 from ..storage.store import Place
 
@@ -236,7 +236,7 @@ class PlayerBuilder(Players):
                 raise ModelError(f"embedder {inner.name!r}: {needed}")
 
     def casting(self, place: Place) -> Casting:
-        """Who sits where in one game. The most specific place wins (`places_of`)."""
+        """Who sits where in one game. The most specific place wins (`places_of_seat`)."""
         cast, rules = self.cast(place.condition), self.experiment.ruleset(place.condition)
 
         def seat(dealing: Dealing) -> list[Player]:
@@ -293,7 +293,7 @@ class PlayerBuilder(Players):
 
 def _place(cast: Mapping[str, _Role], rules: Ruleset, dealing: Dealing, seat: int) -> _Role:
     role = dealing.roles[seat]
-    for place in places_of(rules.names[seat], role, dealing.sheriff == seat):
+    for place in places_of_seat(rules.names[seat], role, dealing.sheriff == seat):
         if place in cast:
             return cast[place]
     raise ExperimentError(f"players: nobody is named for {rules.names[seat]} ({role}); add players.others")

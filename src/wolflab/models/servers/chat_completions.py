@@ -20,8 +20,8 @@ from .dialect import (
     TokenCounts,
     count,
     joined_deltas,
+    served_tier,
     texts_in,
-    tier_named,
     with_extra,
     with_marks,
     without_system,
@@ -120,7 +120,7 @@ class ChatCompletions:
     def read(self, body: Mapping[str, Any]) -> ServerAnswer:
         """The answer in a body; absent and malformed parts are left empty."""
         empty = not isinstance(body.get("choices"), list) or not body["choices"]
-        counts, tier = token_counts(body, not empty), tier_named(body.get(TIER))
+        counts, tier = token_counts(body, not empty), served_tier(body.get(TIER))
         choice = _first_choice(body)
         if choice is None:
             return ServerAnswer("", ANSWERED, counts, empty=empty, tier=tier)

@@ -292,7 +292,7 @@ def count(counts: object, *path: str) -> int | None:
     return int(counts) if counts == int(counts) else None
 
 
-def tier_named(tier: object) -> str:
+def served_tier(tier: object) -> str:
     """The tier in which a request was served; "" for the usual one, and for a value that is no name."""
     if not isinstance(tier, str) or tier in ("default", "standard", "auto", "on_demand"):
         return ""

@@ -249,7 +249,7 @@ def _of_page(text: str) -> str:
     return f"a page: {found[2].strip()}" if found else text
 
 
-def reply_limit(words: str) -> int | None:
+def limit_in_error(words: str) -> int | None:
     """The maximum number of tokens of a reply, if an error names it."""
     found = _LONGEST.search(words)
     return None if found is None else int(found["range"] or found["most"] or found["above"])

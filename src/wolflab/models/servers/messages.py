@@ -20,8 +20,8 @@ from .dialect import (
     TokenCounts,
     count,
     joined_deltas,
+    served_tier,
     texts_in,
-    tier_named,
     with_extra,
     with_marks,
     without_system,
@@ -120,7 +120,7 @@ class AnthropicMessages:
         calls = any(block.get("type") == "tool_use" for block in blocks)
         elsewhere = "tool_use" if calls and not text.strip() else ""
         return ServerAnswer(
-            text, finish, _token_counts(body, not empty), elsewhere, thoughts, empty, None, tier_named(tier)
+            text, finish, _token_counts(body, not empty), elsewhere, thoughts, empty, None, served_tier(tier)
         )
 
 

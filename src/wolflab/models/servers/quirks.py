@@ -20,7 +20,7 @@ from .dialect import (
     SYSTEM,
     TIER,
 )
-from .faults import Fault, reply_limit
+from .faults import Fault, limit_in_error
 from .providers import Format, Provider
 
 
@@ -240,7 +240,7 @@ class Quirks:
 
     def _limit_refused(self, fault: Fault, sent: SentRequest) -> bool:
         """Send the cap on the reply as the server accepts it: lower, under its other name, or not at all."""
-        setting, most = fault.setting, reply_limit(fault.words)
+        setting, most = fault.setting, limit_in_error(fault.words)
         if most is not None and sent.limit is not None and most < sent.limit:
             if self.longest_reply is None or most < self.longest_reply:
                 self.longest_reply = most

@@ -38,7 +38,7 @@ from .frame import (
     page_head,
     refreshed,
 )
-from .games import GamesAsked, address_number, games_form, games_page, known_fields
+from .games import GamesAsked, address_number, check_query_fields, games_form, games_page
 from .run_index import (
     IndexedRun,
     RunIndex,
@@ -127,7 +127,7 @@ def _html(text: str, status: int = 200, policy: str = "") -> Response:
 
 
 def _take_runs(request: Request, index: RunIndex) -> Response:
-    known_fields(request.query_params, ("page",))
+    check_query_fields(request.query_params, ("page",))
     return _html(runs_page(index, address_number(request.query_params, "page", 1) or 1))
 
 

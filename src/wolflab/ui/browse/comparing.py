@@ -22,7 +22,7 @@ from ..report.report_table import Cell, TableRow
 from ..web.refusals import Refused
 from ..wording import counted
 from .frame import browse_page, leading_table, notice_html, page_head
-from .games import address_number, known_fields
+from .games import address_number, check_query_fields
 from .run_index import IndexedRun, game_in, looking, opened_store
 
 _SAME_DEAL = 200
@@ -57,7 +57,7 @@ def first_parting(one: Sequence[object], other: Sequence[object]) -> int | None:
 
 def compare_page(run: IndexedRun, given: Mapping[str, str]) -> str:
     """The page: a choice of games of one deal, or two of them. Refused for games of different deals."""
-    known_fields(given, ("a", "b"))
+    check_query_fields(given, ("a", "b"))
     first, second = address_number(given, "a", 1), address_number(given, "b", 1)
     if first is None:
         raise Refused(422, "name a game to compare: compare?a=1&b=2")

@@ -78,7 +78,7 @@ class GamesAsked:
     @classmethod
     def read(cls, given: Mapping[str, str]) -> GamesAsked:
         """Read an address's fields. Refused for an invalid value."""
-        known_fields(given, (*_CHOSEN, "sort", "order", "page"))
+        check_query_fields(given, (*_CHOSEN, "sort", "order", "page"))
         told = {name: value for name, value in given.items() if value}
         status, result, sort = told.get("status"), told.get("result"), told.get("sort", "game")
         for name, value, known in (
@@ -128,7 +128,7 @@ def address_number(given: Mapping[str, str], name: str, least: int) -> int | Non
     return int(text)
 
 
-def known_fields(given: Mapping[str, str], known: Sequence[str]) -> None:
+def check_query_fields(given: Mapping[str, str], known: Sequence[str]) -> None:
     """Refuse an address with an unknown field: the page would not be what was asked for."""
     for name in given:
         if name not in known:

@@ -17,7 +17,7 @@ from ...lab.storage.store import GameRow, Place, Store
 from ...lab.studies.study_plan import STUDY
 from ..study.study_server import StudyServer
 from ..terminal.console import console, say
-from ..web.web_table import forgetting, nicknames
+from ..web.web_table import erasing_person, nicknames
 from ..wording import counted
 from .options import RunPath, commands
 from .play import seated_people
@@ -67,7 +67,7 @@ async def _erase_in_study(path: Path, person: str, also: Sequence[Path]) -> Eras
 
 
 def _erase_in_run(path: Path, person: str | None, seat: str | None, also: Sequence[Path]) -> Erased:
-    with forgetting(path) as forget, Store.resume(path) as store:
+    with erasing_person(path) as forget, Store.resume(path) as store:
         nicks = nicknames(path)
         sat = {(sitting.game, sitting.seat): sitting.person for sitting in store.sittings()}
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..terminal.console import console
-from ..terminal.forecast import plan_run
+from ..terminal.forecast import print_forecast
 from .options import OnVillage, SendKeys, Set, commands
 
 
@@ -30,4 +30,4 @@ def plan(
     yes: SendKeys = False,
 ) -> None:
     """Forecast what an experiment, a tournament or a study will take: calls, tokens, money, time."""
-    plan_run(console(), experiment, set_, village, games, ask)
+    print_forecast(console(), experiment, set_, village, games, ask)

@@ -19,7 +19,7 @@ from ...lab.labels.label_files import write_cells
 from ...wwqa.asking import rules_in_words
 from ...wwqa.items import NO, YES, Item, write_items
 from ...wwqa.question_files import read_questions
-from ...wwqa.reviewing import DECIDED, Review, by_table_id, review
+from ...wwqa.reviewing import DECIDED, ReviewResult, by_table_id, review
 from ..labelling.labelling_page import labelling_page
 from ..terminal.console import console, say
 from ..terminal.tables import estimate_cell, noted_cell, print_fitted
@@ -145,7 +145,7 @@ def _write_review_table(named: Mapping[str, Item], path: Path, blind: bool = Fal
 # -- what came of it --------------------------------------------------------------------------
 
 
-def _print_review(console: Console, done: Review) -> None:
+def _print_review(console: Console, done: ReviewResult) -> None:
     """Print what people did, how far they agree, and what they dispute."""
     unsettled = [one for one in done.disputed if not one.settled]
     columns = {

@@ -49,7 +49,7 @@ _MARGIN = 1.5
 """A yes covers up to this multiple of the forecast, because forecasts change during a run."""
 
 
-def plan_run(
+def print_forecast(
     console: Console, source: str, overrides: Sequence[str], village: bool, games: int, ask: int
 ) -> None:
     """Print what an experiment, a tournament or a study will take. ask: prompts that are put to each model

@@ -214,7 +214,7 @@ def nicknames(folder: Path) -> dict[int, str]:
 
 
 @contextmanager
-def forgetting(folder: Path) -> Iterator[Callable[[int], None]]:
+def erasing_person(folder: Path) -> Iterator[Callable[[int], None]]:
     """A function that erases the name, notes and draft of the person at a seat, which are stored beside the
     game. StoreError if a server has the table open: it would write them again.
     """
