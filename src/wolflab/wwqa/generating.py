@@ -58,13 +58,13 @@ from .writing import (
     POOL,
     QUESTION,
     answer_request,
+    correction_request,
     examples_of,
     prompt_hashes,
     read_corrected,
     read_written,
-    to_correct,
-    to_revise,
-    to_write,
+    revision_request,
+    writing_request,
     written_answer,
 )
 
@@ -357,7 +357,7 @@ class _Chain:
                 _Step(
                     "write",
                     self.models[0],
-                    lambda _: to_write(rules, category, form, shown, A_ROUND),
+                    lambda _: writing_request(rules, category, form, shown, A_ROUND),
                     lambda text: read_written(text, form, A_ROUND),
                     _WRITING,
                     ("x" * QUESTION,) * A_ROUND,
@@ -365,7 +365,7 @@ class _Chain:
                 _Step(
                     "revise",
                     self.models[1],
-                    lambda written: to_revise(rules, category, form, written),
+                    lambda written: revision_request(rules, category, form, written),
                     lambda text: read_written(text, form, A_ROUND, may_drop=True),
                 ),
             ),
@@ -388,7 +388,7 @@ class _Chain:
                 _Step(
                     "revise",
                     self.models[1],
-                    lambda said: to_correct(rules, item, said),
+                    lambda said: correction_request(rules, item, said),
                     lambda text: read_corrected(text, item.form),
                 ),
             ),

@@ -141,7 +141,9 @@ def _fields(texts: Sequence[str]) -> tuple[dict[str, Any], str]:
     return object_schema(dict.fromkeys(named, text_schema())), told
 
 
-def to_write(ruleset: Ruleset, category: Category, form: Form, examples: Sequence[Item], count: int) -> Chat:
+def writing_request(
+    ruleset: Ruleset, category: Category, form: Form, examples: Sequence[Item], count: int
+) -> Chat:
     """The request for `count` new questions like the examples."""
     told = "\n".join(example.question for example in examples)
     schema, fields = _fields([_TO_FILL[0]] * count)
@@ -149,7 +151,7 @@ def to_write(ruleset: Ruleset, category: Category, form: Form, examples: Sequenc
     return _chat("write_questions", ruleset, schema, **values)
 
 
-def to_revise(ruleset: Ruleset, category: Category, form: Form, questions: Sequence[str]) -> Chat:
+def revision_request(ruleset: Ruleset, category: Category, form: Form, questions: Sequence[str]) -> Chat:
     """The request to review what was written and to correct it."""
     schema, fields = _fields(questions)
     return _chat("revise_questions", ruleset, schema, **_kind(category, form), fields=fields)
@@ -167,7 +169,7 @@ def answer_request(ruleset: Ruleset, item: Item, examples: Sequence[Item]) -> Ch
     return _chat("answer", ruleset, schema, examples=told, form=form, question=item.question)
 
 
-def to_correct(ruleset: Ruleset, item: Item, answer: str) -> Chat:
+def correction_request(ruleset: Ruleset, item: Item, answer: str) -> Chat:
     """The request to review an answer, and to correct it or drop the question."""
     schema = object_schema({"verdict": text_schema(*_VERDICTS), "answer": _answer_schema(item.form)})
     form = _words()[f"answer_{item.form}"]
