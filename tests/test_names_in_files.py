@@ -10,6 +10,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+import msgspec
 import pytest
 import yaml
 from pydantic import BaseModel
@@ -32,6 +33,7 @@ from wolflab.models.local import LocalSettings
 from wolflab.models.servers.chat import HttpSettings
 from wolflab.models.village.settings import VillageSettings
 from wolflab.rules import Ruleset
+from wolflab.ui.web.seat_session import SeatSession, StoredSession, read_sessions, write_sessions
 
 FROZEN = Path(__file__).parent / "names_in_files.txt"
 """To change a name on purpose, change it here and tell of the old one in `wolflab.renamed`."""
@@ -115,6 +117,16 @@ def test_an_old_name_is_refused_by_the_new_one(field: str, sentence: str) -> Non
     assert sentence in str(refused.value)
 
 
+def test_a_planted_effect_without_a_measure_is_read_back(tmp_path: Path) -> None:
+    planted = {"setting": "skill", "conditions": ["two"]}
+    rules = {"preset": "sheriff", "sheriff": "elected"}
+    with Store.create(tmp_path / "run", build(PLAN | {"rules": rules, "straw_polls": 1, "planted": planted})):
+        pass
+    with Store.open_for_reading(tmp_path / "run") as store:
+        assert store.experiment.planted is not None
+        assert store.experiment.planted.measure == "persuasion"
+
+
 def test_a_run_that_was_written_with_old_names_is_read(tmp_path: Path) -> None:
     with Store.create(tmp_path / "run", build(PLAN | NEW)) as store:
         assert play_run(store)
@@ -151,8 +163,19 @@ def test_a_training_log_with_old_names_is_read(tmp_path: Path) -> None:
 
 def test_a_file_under_its_old_name_is_read_until_there_is_a_new_one(tmp_path: Path) -> None:
     new, old = tmp_path / "sessions.json", tmp_path / "desks.json"
-    assert renamed.written_before(new, old.name) == new
+    assert renamed.existing_file(new) == new
     old.write_text("[]", encoding="utf-8")
-    assert renamed.written_before(new, old.name) == old
+    assert renamed.existing_file(new) == old
     new.write_text("[]", encoding="utf-8")
-    assert renamed.written_before(new, old.name) == new
+    assert renamed.existing_file(new) == new
+
+
+def test_sessions_take_the_place_of_a_file_with_the_old_name(tmp_path: Path) -> None:
+    """What a person has erased must not stay in it."""
+    kept = [StoredSession(draft="Zebedee"), StoredSession()]
+    (tmp_path / "desks.json").write_bytes(msgspec.json.encode(kept))
+    sessions = read_sessions(tmp_path, 2)
+    assert [session.kept for session in sessions] == kept
+    write_sessions(tmp_path, [SeatSession(), sessions[1]])
+    assert [file.name for file in tmp_path.iterdir()] == ["sessions.json"]
+    assert "Zebedee" not in (tmp_path / "sessions.json").read_text(encoding="utf-8")

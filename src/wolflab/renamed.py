@@ -1,8 +1,8 @@
-"""Old names in files: of measures, of fields, and of numbers in a training's log.
+"""Old names of measures, of fields, of numbers in a training's log, and of files.
 
 An old name in a user's file or option is refused, and the message has the new one. Files that Wolflab wrote
 under old names stay readable: `with_current_names` for a run's experiment, `current_log_name` for a
-training's log, `written_before` for a file. `CHANGELOG.md` lists columns of the data.
+training's log, `existing_file` for a file. `CHANGELOG.md` lists columns of the data.
 """
 
 from __future__ import annotations
@@ -43,6 +43,12 @@ FIELDS: Mapping[str, str] = {"became": "renamed", "knob": "setting"}
 """Fields of an experiment or a tournament, old → new; `setting` is a field of `planted`."""
 _LOG: Mapping[str, str] = {"look/": "evaluation/", "clone/": "cloning/", "win/nobody": "win/neither"}
 """Prefixes of names in a training's log, old → new."""
+FILES: Mapping[str, str] = {
+    "house.json": "server.json",
+    "desks.json": "sessions.json",
+    "frozen.json": "policy_digests.json",
+    "taken.json": "resources.json",
+}
 _SEEN, _GAMES = "_seen", "_games"
 
 
@@ -70,13 +76,15 @@ def with_current_names(experiment: Mapping[str, Any]) -> dict[str, Any]:
         values["curve"] = {**curve, "measures": [current_measure(str(name)) for name in curve["measures"]]}
     if isinstance(planted := values.get("planted"), Mapping):
         planted = {FIELDS.get(field, field): value for field, value in planted.items()}
-        values["planted"] = {**planted, "measure": current_measure(str(planted.get("measure")))}
+        if "measure" in planted:
+            planted["measure"] = current_measure(str(planted["measure"]))
+        values["planted"] = planted
     if isinstance(village := values.get("village"), Mapping):
         values["village"] = with_current_names(village)
     return values
 
 
-def written_before(file: Path, old_name: str) -> Path:
+def existing_file(file: Path) -> Path:
     """The file, or the one with its old name if only that exists."""
-    old = file.with_name(old_name)
+    old = next(file.with_name(old) for old, new in FILES.items() if new == file.name)
     return old if old.exists() and not file.exists() else file

@@ -29,7 +29,7 @@ from ...agents.policy.checkpoint import (
 from ...agents.recipes import MOST_CANDIDATES, RECIPES, recipe
 from ...errors import ExperimentError, ModelError, StoreError
 from ...files import copy_file, read_file, write
-from ...renamed import written_before
+from ...renamed import existing_file
 from .overrides import model_given
 from .specs import MODEL_FREE, PlayerSpec
 
@@ -152,7 +152,7 @@ def write_digests(folder: Path, digests: Mapping[str, str]) -> None:
 
 def digests_in(folder: Path) -> dict[str, str]:
     """The digests that `write_digests` wrote to a folder; empty without any."""
-    file = written_before(folder / DIGESTS, "frozen.json")
+    file = existing_file(folder / DIGESTS)
     if not file.exists():
         return {}
     try:

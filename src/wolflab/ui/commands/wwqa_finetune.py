@@ -20,7 +20,7 @@ from ...files import make_folder, read_json, write
 from ...lab.plans.overrides import changes_of, override
 from ...lab.plans.sources import checking
 from ...lab.storage.run_files import held, new_directory
-from ...renamed import written_before
+from ...renamed import existing_file
 from ...wwqa.evaluating import (
     TEST_SPLITS,
     EvalRow,
@@ -270,7 +270,7 @@ def _write_report(
     for note in dict.fromkeys(gain.gain.note for gain in found if gain.gain.note):
         say(console, note)
     logs = {cell: losses_of(path / cell.name) for cell in plan.cells}
-    taken = {cell: written_before(path / cell.name / RESOURCES, "taken.json") for cell in plan.cells}
+    taken = {cell: existing_file(path / cell.name / RESOURCES) for cell in plan.cells}
     numbers = {
         **plan.as_plain(),
         "gains": [asdict(gain) for gain in found],

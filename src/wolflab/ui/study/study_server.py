@@ -20,7 +20,7 @@ from ...lab.storage.store import GameRow, Store
 from ...lab.studies.people import WITHDRAWN, StudyPeople, StudyPerson, is_abandoned, step_of
 from ...lab.studies.study_plan import STUDY, StudyPlan, load_study, training_seeds
 from ...record import GameRecord
-from ...renamed import written_before
+from ...renamed import existing_file
 from ...wwqa.building import build_items
 from ...wwqa.items import NO, YES, Item
 from ...wwqa.kinds import KINDS
@@ -176,7 +176,7 @@ class StudyServer:
             table = self._table_of(person, step)
             if table is not None and table.plan.state == "over":
                 person.place = self.people.holds_place(person)  # another one may have taken it by now
-                answered = written_before(table.folder / SESSIONS, "desks.json")  # written with every answer
+                answered = existing_file(table.folder / SESSIONS)  # written with every answer
                 person.seen = max(person.seen, answered.stat().st_mtime if answered.exists() else 0.0)
                 self.people.finish(person, step, {})
                 step = step_of(self.study, person)

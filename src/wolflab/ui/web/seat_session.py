@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from ...files import read_json, write
-from ...renamed import written_before
+from ...renamed import existing_file
 from ...rules import ROLES, Ask, Ruleset
 from ...text.asking.options import labels
 from ...text.asking.sentences import capitalised
@@ -195,7 +195,7 @@ def _again(name: str, before: PersonAnswer, given: PersonAnswer) -> bool:
 
 def read_sessions(folder: Path, seats: int) -> list[SeatSession]:
     """The stored sessions of a table, or empty ones."""
-    file = written_before(folder / SESSIONS, "desks.json")
+    file = existing_file(folder / SESSIONS)
     kept: list[StoredSession] = []
     if file.is_file():
         kept = read_json(file, list[StoredSession], "copy it back, or remove it")
@@ -203,8 +203,11 @@ def read_sessions(folder: Path, seats: int) -> list[SeatSession]:
 
 
 def write_sessions(folder: Path, sessions: list[SeatSession]) -> None:
-    """Write the sessions to disk."""
+    """Write the sessions to disk, in place of a file with the old name."""
+    old = existing_file(folder / SESSIONS)
     write(folder / SESSIONS, msgspec.json.encode([session.kept for session in sessions]))
+    if old.name != SESSIONS:
+        old.unlink()
 
 
 def what_it_does(role: str, ruleset: Ruleset) -> str:

@@ -20,7 +20,7 @@ from ...files import read_json, write
 from ...lab.runs.tables import RunAtTables, check_own_agents
 from ...lab.storage.run_files import locked, unlocked
 from ...lab.storage.store import Store
-from ...renamed import written_before
+from ...renamed import existing_file
 from ...rules import PRESETS
 from .refusals import Refused
 from .table_plan import (
@@ -83,7 +83,7 @@ class TableServer:
         self.folder = folder
         self._run = None if store is None else RunAtTables.of(store)
         self.guarded = guarded
-        self.facts = _facts(written_before(folder / SERVER_FILE, "house.json"))
+        self.facts = _facts(existing_file(folder / SERVER_FILE))
         self.tables: dict[str, WebTable] = {}
         self._sweeping: asyncio.Task[None] | None = None
         self._lock: int | None = None
