@@ -212,7 +212,7 @@ def read_text(path: Path) -> str:
     try:
         return read_file(path).decode().replace("\r\n", "\n")
     except UnicodeDecodeError:
-        raise StoreError(f"{path}: it is no text in UTF-8; copy it back from where it is whole") from None
+        raise StoreError(f"{path}: it is no text in UTF-8; restore it from an undamaged copy") from None
 
 
 def text_in(data: bytes) -> tuple[str, str]:

@@ -320,7 +320,7 @@ def _spoil(text: str, question: Question, draws: KeyedDraws) -> str:
     if is_free(question):
         return ""  # any words would do where plain text is asked for
     kind = draws.below(4, "spoil")
-    if kind == 0:  # of several candidates not even the first may be left whole
+    if kind == 0:  # even the first of several candidates must be cut
         return text[: len(text) // (12 if isinstance(question.task, Propose) else 2)]
     if kind == 1:
         return "I would rather not say anything about that."
