@@ -199,7 +199,7 @@ def test_the_posterior_is_exact() -> None:
     )
     situation = _situation(SMALL, 0, "Villager", *events)
     got = VILLAGE.posterior(situation)
-    weights = got.survey.node.weights.astype(int)
+    weights = got.summary.node.weights.astype(int)
     cards = [name for name, n in SMALL.roles.items() for _ in range(n)]
     roles = list(SMALL.roles)
     totals: dict[tuple[str, ...], float] = {}

@@ -34,7 +34,7 @@ DISK_ADVICE = "if the disk is full or read-only, mend that, then resume or try a
 LARGEST = 1 << 28
 """The largest size in bytes of a file that is read at once."""
 _RUN = ("run.sqlite", "run.lock")
-"""Files that mark the folder of a run, a training or a study."""
+"""Files that mark the folder of a run, a training or a study. (`training.yaml` may be in any folder.)"""
 _PART = re.compile(r"\.(.+)\.[0-9a-f]{16}\.part", re.DOTALL)
 """The name of an unfinished file (`_temporary_name`)."""
 _SYSTEM = ("/dev", "/proc")
@@ -212,7 +212,7 @@ def read_text(path: Path) -> str:
     try:
         return read_file(path).decode().replace("\r\n", "\n")
     except UnicodeDecodeError:
-        raise StoreError(f"{path}: it is no text in UTF-8; copy it back from where it is whole") from None
+        raise StoreError(f"{path}: it is no text in UTF-8; restore it from an undamaged copy") from None
 
 
 def text_in(data: bytes) -> tuple[str, str]:

@@ -92,10 +92,11 @@ def choose(
 ) -> ChosenExperiences | None:
     """The bad example and at most `n` good ones among `hits` (best first, as `Pool.search` gives them).
 
-    The bad one has the lowest score; of several, it is the least similar. The good ones have the scores
-    nearest to the median of all hits' scores; of equal ones, the more similar come first. window: take as
-    good ones those with a score from window[0] to window[1] instead, the most similar first (the released
-    code: 993 to 995, winners on day 5, 6 or 7). Returns None with fewer than two hits, or without a good one.
+    The bad one has the lowest score; of several, it is the least similar. The good ones are the others whose
+    scores are nearest to the median of all hits' scores; of equal ones, the more similar come first. window:
+    take as good ones those with a score from window[0] to window[1] instead, the most similar first (the
+    released code: 993 to 995, winners on day 5, 6 or 7). Returns None with fewer than two hits, or without a
+    good one.
     """
     if n < 1:
         raise ValueError(f"{n} good examples were asked for; use 1 or more")
@@ -152,8 +153,8 @@ class Block:
 
     def search(self, vector: Vectors, epsilon: float, limit: int, not_deal: str | None) -> tuple[Hit, ...]:
         """See `Pool.search`. Vectors are compared in single precision to exclude those too far away, then in
-        double precision. The last bit of a fast routine may depend on a vector's place in memory; so it never
-        decides the order.
+        double precision. The last bit of a fast routine may depend on a vector's place in memory, and must
+        not decide the order.
         """
         query = np.ascontiguousarray(vector, np.float32)
         rough = (self.vectors @ query)[self.rows]

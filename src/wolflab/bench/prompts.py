@@ -60,7 +60,7 @@ class _CachingThreshold:
         return 0 if tokens < self.least else CHARACTERS * (tokens - tokens % self.step)
 
 
-FLOORS = (
+CACHING_THRESHOLDS = (
     _CachingThreshold("price", 0, 1),
     _CachingThreshold("1,024 / 128", 1024, 128),
     _CachingThreshold("schema first", 1024, 128, schema=True),
@@ -78,10 +78,10 @@ class Sent:
     known: int
     known_with_schema: int
 
-    def price(self, floor: _CachingThreshold) -> float:
+    def price(self, threshold: _CachingThreshold) -> float:
         """The price in uncached characters."""
-        known = self.known_with_schema if floor.schema else self.known
-        return self.characters - (1 - CACHED_PRICE) * floor.cached(known)
+        known = self.known_with_schema if threshold.schema else self.known
+        return self.characters - (1 - CACHED_PRICE) * threshold.cached(known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ def prompt_table(games: int | None = None) -> Table:
     table = Table(
         Column("game", min_width=len("deductive,")),
         *("layout", "length", "known"),
-        *(floor.name for floor in FLOORS),
+        *(threshold.name for threshold in CACHING_THRESHOLDS),
         caption="length: 1,000 characters a game; known: the share that begins as an earlier prompt",
         caption_justify="left",
         pad_edge=False,
@@ -235,7 +235,9 @@ def prompt_table(games: int | None = None) -> Table:
         for layout in LAYOUTS:
             prompts = [one for name in of_kind for one in sent[name, layout]]
             characters = sum(one.characters for one in prompts)
-            prices = [_price(prompts, floor) / _price(base, floor) for floor in FLOORS]
+            prices = [
+                _price(prompts, threshold) / _price(base, threshold) for threshold in CACHING_THRESHOLDS
+            ]
             known = sum(one.known for one in prompts) / characters
             cells = (
                 f"{characters / played / 1000:,.0f}",
@@ -248,5 +250,5 @@ def prompt_table(games: int | None = None) -> Table:
     return table
 
 
-def _price(prompts: Sequence[Sent], floor: _CachingThreshold) -> float:
-    return sum(prompt.price(floor) for prompt in prompts)
+def _price(prompts: Sequence[Sent], threshold: _CachingThreshold) -> float:
+    return sum(prompt.price(threshold) for prompt in prompts)

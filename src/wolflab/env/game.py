@@ -40,16 +40,16 @@ class _Waits(ExperimentError):
 class _Calls(NoCallCache):
     """The calls of one game, so that a copy of the game does not make them again."""
 
-    def __init__(self, filed: Mapping[str, StoredCall]) -> None:
-        self.filed = dict(filed)
+    def __init__(self, stored: Mapping[str, StoredCall]) -> None:
+        self.stored = dict(stored)
 
     def get(self, request: Request) -> StoredCall | None:
         """The stored call, or None."""
-        return self.filed.get(request.key)
+        return self.stored.get(request.key)
 
     async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         """Store the call."""
-        self.filed[request.key] = StoredCall(digest, response)
+        self.stored[request.key] = StoredCall(digest, response)
 
 
 class GameProgress(NamedTuple):
@@ -107,7 +107,7 @@ class Game:
     @property
     def progress(self) -> GameProgress:
         """The input of `GameRunner.restore`."""
-        return GameProgress(self.deal.key, tuple(self.answers), tuple(self.earned), dict(self.calls.filed))
+        return GameProgress(self.deal.key, tuple(self.answers), tuple(self.earned), dict(self.calls.stored))
 
     def earnings(self) -> list[float]:
         """Rewards by seat since they were last taken."""
@@ -175,14 +175,14 @@ class GameRunner:
             return players
 
         header = {"version": __version__}
-        file = NO_CALL_CACHE if instant else game.calls
+        call_cache = NO_CALL_CACHE if instant else game.calls
         return Match(
             self._ruleset,
             seat,
             game.deal,
             game.draws,
             header,
-            call_cache=file,
+            call_cache=call_cache,
             write=self._record,
             watch=game.watch,
         )

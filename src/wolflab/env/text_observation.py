@@ -84,7 +84,7 @@ def _fitted(lines: Sequence[tuple[str, bool]], limit: int) -> str:
     while size > limit:
         if gone == len(may_go):
             raise ExperimentError(
-                f"text_limit: got {limit}; what a seat alone was told takes more now: use {size} or more"
+                f"text_limit: got {limit}; the private lines of a seat need more now: use {size} or more"
             )
         size -= may_go[gone]
         gone += 1

@@ -14,7 +14,7 @@ from ..rules.engine import begin, step
 
 
 class Draws:
-    """Keyed draws. `key` is a text that names the game ("seed/deal/repeat/branch")."""
+    """Keyed draws. `key` is a text that names the game ("seed/deal/repeat")."""
 
     __slots__ = ("_hash", "key")
 

@@ -111,7 +111,7 @@ class Request:
     """A request to a model: a typed question of the game, or plain words.
 
     corrections: (reply, what was wrong with it) for each failed attempt so far, shown to the model. key: what
-    the call is for: (game, branch, ask id, step path, attempt), joined by "|". A model that draws random
+    the call is for: (game, ask id, step path, attempt), joined by "|". A model that draws random
     numbers draws them from this key alone.
     """
 

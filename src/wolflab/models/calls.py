@@ -130,13 +130,13 @@ class Cassette(NoCallCache):
     """Plays calls back and makes none: a call that is not stored raises NotStored."""
 
     def __init__(self, stored: Mapping[str, StoredCall]) -> None:
-        self._filed = stored
+        self._stored = stored
 
     def get(self, request: Request) -> StoredCall:
         """The stored call."""
-        if request.key not in self._filed:
+        if request.key not in self._stored:
             raise NotStored(f"call {request.key}: not stored, so it cannot be played back")
-        return self._filed[request.key]
+        return self._stored[request.key]
 
     async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         """Never reached: `get` answers or raises."""

@@ -195,7 +195,7 @@ def libraries(*names: str) -> None:
     try:
         for name in names:
             import_module(name)
-        # Whoever imported the hub's library before us has had it read the environment then.
+        # If the hub's library was imported before, it has read the environment already.
         vars(import_module("huggingface_hub.constants"))["HF_HUB_DISABLE_TELEMETRY"] = True
     except ImportError as error:
         raise ModelError(
@@ -266,8 +266,8 @@ def _model(place: WeightsPlace, folder: Path, dtype: Any) -> Any:
     from transformers import AutoModelForCausalLM
 
     options: dict[str, Any] = {"dtype": dtype, "use_safetensors": True, "trust_remote_code": False}
-    whole = "name a folder that holds a whole causal language model"
-    with _loading(f"weights {place.base!r}: they cannot be loaded", whole):
+    advice = "name a folder that holds a complete causal language model"
+    with _loading(f"weights {place.base!r}: they cannot be loaded", advice):
         model, loading = AutoModelForCausalLM.from_pretrained(
             str(folder), local_files_only=True, output_loading_info=True, **options
         )
@@ -358,7 +358,7 @@ def weights_digest(folder: Path) -> str:
     Paths in the config are left out, so that a moved base does not change the digest. Raises ModelError for a
     folder without weights or that cannot be read.
     """
-    whole = sha256()
+    hashed = sha256()
     with _reading(folder):
         files = sorted(folder.glob("*.safetensors"))
         if not files:
@@ -366,12 +366,12 @@ def weights_digest(folder: Path) -> str:
                 f"weights {str(folder)!r}: there are no weights (*.safetensors) in it; put them there"
             )
         for path in files:
-            whole.update(f"{path.name} {_file_sha256(path)}\n".encode())
+            hashed.update(f"{path.name} {_file_sha256(path)}\n".encode())
         for name in ("config.json", ADAPTER_CONFIG):
             if (folder / name).is_file():
                 said = {key: value for key, value in _json(folder / name).items() if key not in _PLACES}
-                whole.update(f"{name} {json.dumps(said, sort_keys=True)}\n".encode())
-    return whole.hexdigest()
+                hashed.update(f"{name} {json.dumps(said, sort_keys=True)}\n".encode())
+    return hashed.hexdigest()
 
 
 def _file_sha256(path: Path) -> str:

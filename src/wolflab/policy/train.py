@@ -7,18 +7,19 @@
 The module sees arrays of decisions and rewards, and no games. Its logged numbers:
 
     cloning/loss, cloning/agreement   cross-entropy of the own action; how often π prefers it
-    loss/policy                   −mean of the clipped objective (small; not comparable between updates)
-    loss/value                    error of the critic, in normalised units; 0.5: it knows nothing
-    loss/entropy                  of π in nats, mean over decisions with two or more candidates; it falls with
-                                  learning (ln 3 = 1.1 is uniform among three), and should not fall to 0
-    entropy/night, …/vote         the same by kind of decision
-    ppo/clipped                   share of decisions whose ratio left 1 ± clip; about 0.1–0.3 is healthy
-    ppo/kl                        how far the update moved π: mean of (r − 1) − ln r; above 0.05 is a lot
-    ppo/epochs                    passes made (fewer than set only with stop_kl)
-    ppo/gradient                  norm before scaling down
-    value/explained               share of the returns' variance that the critic explains
-    value/mean                    mean of the returns, in points
-    decisions                     number of decisions in the update
+    loss/policy                       −mean of the clipped objective (small; not comparable between updates)
+    loss/value                        error of the critic, in normalised units; 0.5: it knows nothing
+    loss/entropy                      of π in nats, mean over decisions with two or more candidates; it falls
+                                      with learning (ln 3 = 1.1 is uniform among three), and should not fall
+                                      to 0
+    entropy/night, …/vote             the same by kind of decision
+    ppo/clipped                       share of decisions whose ratio left 1 ± clip; about 0.1–0.3 is healthy
+    ppo/kl                            how far the update moved π: mean of (r − 1) − ln r; above 0.05 is a lot
+    ppo/epochs                        passes made (fewer than set only with stop_kl)
+    ppo/gradient                      norm before scaling down
+    value/explained                   share of the returns' variance that the critic explains
+    value/mean                        mean of the returns, in points
+    decisions                         number of decisions in the update
 """
 
 from __future__ import annotations

@@ -66,7 +66,8 @@ class Switches:
     # end
     wolves_win: Literal["parity", "no_villager", "no_villager_or_no_ability", "no_others"] = "parity"
     last_wolf_and_villager: Literal["village", "werewolves"] = "village"
-    """Who wins when the last Werewolf and the last player of the win condition leave together."""
+    """Who wins when the last Werewolf dies together with the last of those whom the Werewolves had to
+    kill."""
     max_rounds: int = 10
     stops_without: str | None = None
     """A player's name: the game stops without a winner when that player leaves (002: the person)."""

@@ -57,7 +57,7 @@ class View(NamedTuple):
         return known[start : size if end is None else min(end, size)]
 
 
-_WITH_FACTS = "told"
+_WITH_FACTS = "events with facts"
 
 
 class Log:

@@ -13,8 +13,8 @@ of freedom from Satterthwaite (1946); these decide which percentiles are taken. 
 wide interval, like Student's t with four degrees of freedom; draws that do not differ widen it hardly at all.
 
 People who play several games each are a second way too. They are few and differ much, so the shape is not
-used: their intervals are Student's, with the same variance, and with at most one degree of freedom fewer than
-people (as Cameron and Miller 2015, §VI.D, advise for few clusters).
+used: their intervals are Student's, with the same variance, and with at most people − 1 degrees of
+freedom (as Cameron and Miller 2015, §VI.D, advise for few clusters).
 
 All statistics share one resampling: their sums lie side by side in one array. With more than `MANY` deals
 nothing is resampled: the percentiles follow from the influence of each deal by the expansion of Cornish and

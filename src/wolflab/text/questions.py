@@ -20,7 +20,7 @@ from .notes import UNCERTAIN, Belief, Candidate, Reflected
 class Line:
     """One entry of the information record (002 Table 4, 004 §4.1).
 
-    number: how evidence cites it; negative for a private line in the layout that all seats share. round,
+    number: how evidence cites it; negative for a private line in the layout "shared". round,
     phase: when it happened ("night", "day", "election" …). event: what the seat saw, or what it thought
     itself (its own reflection, 003 §3.3). position: its place among the seat's own events (stable; notes
     refer to it); for a reflective player, among all its messages, reflections included.

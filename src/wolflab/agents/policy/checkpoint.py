@@ -124,8 +124,8 @@ class Checkpoint:
             )
         except (TypeError, ValueError) as error:
             raise ModelError(
-                f"policy {self.name!r}: what is told of its embedder and training must be plain, finite "
-                f"values ({error})"
+                f"policy {self.name!r}: the descriptions of its embedder and training must be plain, "
+                f"finite values ({error})"
             ) from None
 
     def describe(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The regular expressions of `signs`.
 
-They are for normalised sentences (`text.reading.tokens.normal`): lower case, a player's name as ``@`` and the
+They are for normalised sentences (`text.reading.normal`): lower case, a player's name as ``@`` and the
 seat. Repeated fillers are possessive, so that hostile text takes no more time than other text.
 """
 

@@ -41,7 +41,7 @@ KNOWN_DIMENSIONS = {
     "sentence-transformers/all-mpnet-base-v2": 768,
     "sentence-transformers/all-MiniLM-L6-v2": 384,
 }
-"""Dimensions that are known before the weights are loaded; the weights' own count then."""
+"""Dimensions that are known before the weights are loaded; from then on the weights' own number counts."""
 
 
 Name = Annotated[str, MinLen(1)]

@@ -20,7 +20,7 @@ PAPER_EMBEDDER = "sentence-transformers/all-mpnet-base-v2"
 
 
 def threshold_for_share(similarities: ArrayLike, share: float) -> float:
-    """The ε above which there is the largest possible part of `similarities` that is at most `share`.
+    """The ε above which there are as many of `similarities` as possible, and at most `share` of them.
 
     similarities: any shape, at least one number; a sample of the retrieval, such as queries × pool. share: 0
     to 1. "Above" is strict, as in the paper; ties at the border stay out. Raises ModelError for a share

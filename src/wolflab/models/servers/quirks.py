@@ -232,7 +232,7 @@ class Quirks:
     def _stream(self, sent: SentRequest) -> bool:
         """Ask for streams if the server sends nothing else, and for none if it refuses them."""
         if STREAM in sent.features:
-            return self._drop(STREAM, "refuses streams; replies are asked for whole from now on")
+            return self._drop(STREAM, "refuses streams; replies are asked for in one piece from now on")
         if not self.streams:
             self.streams = True
             self._suspected[GivenUp("unstreamed")] = "answers streams alone; they are asked for from now on"

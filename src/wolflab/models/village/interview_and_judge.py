@@ -84,7 +84,7 @@ def _wrong_choice(now: Situation, task: Judge, posterior: Posterior) -> str:
     if ask.kind == "kill":
         return f"{names[target]} is of the player's own pack." if target in now.pack else ""
     if ask.kind == "see":
-        return f"The player knows {names[target]} already." if target in posterior.survey.learned else ""
+        return f"The player knows {names[target]} already." if target in posterior.summary.learned else ""
     if wolf:
         return ""
     if ask.kind in ("vote", "poison", "shoot"):

@@ -102,7 +102,7 @@ class Village:
         changed = self.settings.changed()
         self.name = "village" + (f"({', '.join(changed)})" if changed else "")
         skill = round(1000 * self.settings.skill)
-        self._thinker = PosteriorEstimator(self.parameters, skill, self.settings.heed_sheriff)
+        self._estimator = PosteriorEstimator(self.parameters, skill, self.settings.heed_sheriff)
         self._turn_scene: tuple[Question, str, TableScene] | None = None
         """The scene of the last turn with several questions, and its question and key."""
 
@@ -112,7 +112,7 @@ class Village:
 
         recalled: the situation is a reflective player's, with gaps.
         """
-        return self._thinker.posterior(situation, recalled)
+        return self._estimator.posterior(situation, recalled)
 
     async def generate(self, request: Request) -> Response:
         """The reply to the request's question."""
@@ -151,11 +151,11 @@ class Village:
             case ChooseQuestions():
                 return chosen_questions(task, draws)
             case AskQuestions():
-                return further_questions(task, outlook_of(self._thinker, now), draws)
+                return further_questions(task, outlook_of(self._estimator, now), draws)
             case AnswerQuestion(ask, to_oneself, messages, _):
-                return answer_to_oneself(ask, to_oneself, widened(self._thinker, now, messages))
+                return answer_to_oneself(ask, to_oneself, widened(self._estimator, now, messages))
             case Reflect(ask, answers):
-                return reflection(ask, answers, outlook_of(self._thinker, now), draws)
+                return reflection(ask, answers, outlook_of(self._estimator, now), draws)
             case Extract():
                 return suggestion_from(task, draws)
             case Interview():
@@ -188,8 +188,8 @@ class Village:
         return f"My step by step thought process: {why}\nMy concise talking content: {text}"
 
     def _scene(self, question: Question, key: str) -> TableScene:
-        survey = self._thinker.survey(question.situation, question.layout == RECALLED)
-        return table_scene(question, survey, self.parameters, key)
+        summary = self._estimator.summary(question.situation, question.layout == RECALLED)
+        return table_scene(question, summary, self.parameters, key)
 
     def _scene_of_turn(self, question: Question, key: str) -> TableScene:
         """The scene in which the player would act, the same for all questions of the turn."""
@@ -320,7 +320,7 @@ def _spoil(text: str, question: Question, draws: KeyedDraws) -> str:
     if is_free(question):
         return ""  # any words would do where plain text is asked for
     kind = draws.below(4, "spoil")
-    if kind == 0:  # of several candidates not even the first may be left whole
+    if kind == 0:  # even the first of several candidates must be cut
         return text[: len(text) // (12 if isinstance(question.task, Propose) else 2)]
     if kind == 1:
         return "I would rather not say anything about that."

@@ -58,7 +58,7 @@ class TableScene:
     """
 
     situation: Situation
-    survey: SituationSummary
+    summary: SituationSummary
     node: Node
     me: int
     wolf: bool
@@ -227,10 +227,12 @@ class TableScene:
         return suggested[-1] if suggested else None
 
 
-def table_scene(question: Question, survey: SituationSummary, parameters: Parameters, key: str) -> TableScene:
+def table_scene(
+    question: Question, summary: SituationSummary, parameters: Parameters, key: str
+) -> TableScene:
     """The scene of a question. `key`: the request's."""
     situation = question.situation
-    me, node, rules = situation.seat, survey.node, situation.ruleset
+    me, node, rules = situation.seat, summary.node, situation.ruleset
     suspicion = [suspicion_at_start(rules)] * rules.players
     thought, sure = [""] * rules.players, [0] * rules.players
     aids = question.task.aids if isinstance(question.task, Decide) else None
@@ -246,7 +248,7 @@ def table_scene(question: Question, survey: SituationSummary, parameters: Parame
                 thought[belief.target], sure[belief.target] = role, level
     else:
         _first_impressions(situation, node, suspicion)
-    for seat, result in survey.learned.items():
+    for seat, result in summary.learned.items():
         suspicion[seat] = 1000 if result == "Werewolf" else 0
         if result in ROLES:
             thought[seat], sure[seat] = result, 10
@@ -259,7 +261,7 @@ def table_scene(question: Question, survey: SituationSummary, parameters: Parame
         raise ModelError(f"village: there is no style {question.style!r}; known are {', '.join(STYLES)}")
     table = KeyedDraws(f"{key.rsplit('|', 3)[0]}|{situation.round}|{me}")
     return TableScene(
-        situation, survey, node, me, wolf, suspicion, thought, sure, style,
+        situation, summary, node, me, wolf, suspicion, thought, sure, style,
         KeyedDraws(key), table, HASTE if aids is not None and not aids.think else 0,
     )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """The instruction to act: the request to a player, and the form of the answer.
 
-The two are templates of their own, so that thinking ahead, proposing and choosing (`strategic`) can put the
-same request in other forms. It knows a situation and an ask.
+The two are templates of their own, so that thinking ahead, proposing and choosing (`strategic_prompts`)
+can put the same request in other forms. It knows a situation and an ask.
 """
 
 from __future__ import annotations

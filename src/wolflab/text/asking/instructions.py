@@ -1,7 +1,8 @@
 """The request of a question in words: the instruction that ends a prompt.
 
 Templates are files; this module fills in names and times. The words of an action are in `acting`, those of a
-player that plans, proposes and chooses in `strategic`, those of one that reflects in `reflective`.
+player that plans, proposes and chooses in `strategic_prompts`, those of one that reflects in
+`reflective_prompts`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reading English Werewolf talk: what a statement claims, reports, accuses, defends and suggests.
 
 Pure and general: it reads anybody's sentences, a model's, a person's or the built-in player's, and
-knows nothing of a game but the players' names. What one player says of another's words is act
+knows nothing of a game but the players' names. What one player says of another's words is attributed
 to the quoted player (`speaker`) and to the one who quotes (`by`); conditions are ignored, and so
 are questions whose answer is not plain.
 

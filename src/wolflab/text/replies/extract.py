@@ -43,8 +43,8 @@ def objects_in(text: str) -> list[dict[str, Any]]:
     with others before it, json-repair tries it. With others after it, the model gave it up, and it is left
     out.
     """
-    if text[:1] == "{" and len(text) < READ and (whole := _load(text)):
-        return [whole]
+    if text[:1] == "{" and len(text) < READ and (only := _load(text)):
+        return [only]
     return _Search(_until_too_deep(text[:READ])).objects()
 
 

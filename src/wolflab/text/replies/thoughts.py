@@ -211,15 +211,15 @@ class _Found(NamedTuple):
     end: int
 
 
-def _pattern(mark: str, whole: bool = True) -> str:
-    """A mark as a pattern. whole: with its first token."""
+def _pattern(mark: str, complete: bool = True) -> str:
+    """A mark as a pattern. complete: with its first token."""
     tag = _TAG.fullmatch(mark)
     if tag is not None:
         name = re.escape(tag[2]).replace(r"\*", r"[\w-]{0,64}")
         case = "" if tag[2].isupper() else "i"
         return rf"(?{case}:<{tag[1]}\s?{name}{'' if tag[1] else _ATTRIBUTES}\s?>)"
     parts = [re.escape(part).replace(r"\*", r"[\w-]{0,64}") for part in _PARTS.findall(mark)]
-    return r"\s{0,3}".join(parts if whole else ["", *parts[1:]])
+    return r"\s{0,3}".join(parts if complete else ["", *parts[1:]])
 
 
 @cache
@@ -243,7 +243,7 @@ def _table() -> tuple[tuple[re.Pattern[str], _Mark], ...]:
 
 def _row(mark: str, kind: Literal["begin", "end", "answer"], family: Family) -> tuple[re.Pattern[str], _Mark]:
     first = _PARTS.findall(mark)[0]
-    rest = re.compile(_pattern(mark, whole=False)) if first != mark else None
+    rest = re.compile(_pattern(mark, complete=False)) if first != mark else None
     return re.compile(_pattern(first)), _Mark(kind, family, rest)
 
 

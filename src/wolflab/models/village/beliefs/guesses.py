@@ -40,7 +40,7 @@ def guessed_roles(now: Situation, task: Deduce, posterior: Posterior) -> dict[st
     for target in task.targets:
         name = rules.names[target]
         role, sure, chance = _guess(posterior, target, guesses, rules, UNCERTAIN in task.guesses)
-        evidence = [numbers_of[position] for position in posterior.survey.evidence(target)]
+        evidence = [numbers_of[position] for position in posterior.summary.evidence(target)]
         entry: dict[str, Any] = {}
         if "reasoning" in task.attributes:
             entry["reasoning"] = _reason(name, role, chance, posterior.wolf[target], evidence)

@@ -61,28 +61,28 @@ class Outlook:
         return [seat for seat, role in claims if seat in self.others() and role_class(ROLES[role]) == kind]
 
 
-def outlook_of(thinker: PosteriorEstimator, situation: Situation) -> Outlook:
+def outlook_of(estimator: PosteriorEstimator, situation: Situation) -> Outlook:
     """The outlook from the player's context, with its latest reflection."""
-    survey = thinker.survey(situation, recalled=True)
-    return _with_reflection(situation, thinker.of(situation, survey))
+    summary = estimator.summary(situation, recalled=True)
+    return _with_reflection(situation, estimator.of(situation, summary))
 
 
-def widened(thinker: PosteriorEstimator, situation: Situation, messages: Sequence[Line]) -> Outlook:
+def widened(estimator: PosteriorEstimator, situation: Situation, messages: Sequence[Line]) -> Outlook:
     """The same with the messages retrieved for a question that are not in its context anyway."""
     before = {line.position for line in situation.lines}
     fresh = [line for line in messages if line.position not in before]
-    survey = _further(thinker, thinker.survey(situation, recalled=True), fresh)
-    outlook = _with_reflection(situation, thinker.of(situation, survey))
+    summary = _further(estimator, estimator.summary(situation, recalled=True), fresh)
+    outlook = _with_reflection(situation, estimator.of(situation, summary))
     reflections = [line.event.text for line in fresh if isinstance(line.event, Reflected)]
     return outlook_with_texts(outlook, reflections, FADED)
 
 
 def _further(
-    thinker: PosteriorEstimator, survey: SituationSummary, lines: Sequence[Line]
+    estimator: PosteriorEstimator, summary: SituationSummary, lines: Sequence[Line]
 ) -> SituationSummary:
-    """The survey with the evidence of older events; the situation itself knows the present state."""
-    fold = thinker.fold(survey.rules)
-    further = replace(survey, learned=dict(survey.learned))
+    """The summary with the evidence of older events; the situation itself knows the present state."""
+    fold = estimator.fold(summary.rules)
+    further = replace(summary, learned=dict(summary.learned))
     for line in lines:
         if isinstance(line.event, Said | Voted | Shot | Revealed):
             further.node = fold.after(further.node, line.event)
@@ -93,9 +93,9 @@ def _further(
 
 def _with_reflection(situation: Situation, posterior: Posterior) -> Outlook:
     """The posterior as an outlook, joined with the latest reflection."""
-    rules, survey = situation.ruleset, posterior.survey
+    rules, summary = situation.ruleset, posterior.summary
     sides_known = (seat for seat, chance in enumerate(posterior.wolf) if chance < 5e-4 or chance > 0.9995)
-    certain = frozenset({situation.seat, *situation.pack, *survey.learned, *sides_known})
+    certain = frozenset({situation.seat, *situation.pack, *summary.learned, *sides_known})
     start = _odds(suspicion_at_start(rules))
     wolf = [
         round(1000 * chance)
@@ -110,7 +110,7 @@ def _with_reflection(situation: Situation, posterior: Posterior) -> Outlook:
             thought[seat], sure[seat] = posterior.roles[best], confidence(row[best])
     # A claim stands for the first of the cast's roles whose claim it is.
     role_of = {claim_of(role): role for role in reversed(posterior.roles)}
-    claims = {seat: role_of[claim] for seat, claim in enumerate(survey.node.claims) if claim in role_of}
+    claims = {seat: role_of[claim] for seat, claim in enumerate(summary.node.claims) if claim in role_of}
     outlook = Outlook(situation, posterior, wolf, thought, sure, claims, certain)
     reflections = [line.event.text for line in situation.lines if isinstance(line.event, Reflected)]
     return outlook_with_texts(outlook, reflections[-1:], KEPT)

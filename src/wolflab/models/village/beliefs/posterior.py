@@ -122,7 +122,7 @@ class SituationSummary:
 class Posterior:
     """roles: the cast's. marginals: chances, (seats, roles). wolf: P(Werewolf) by seat."""
 
-    survey: SituationSummary
+    summary: SituationSummary
     roles: tuple[str, ...]
     marginals: list[list[float]]
     wolf: list[float]
@@ -138,19 +138,19 @@ class PosteriorEstimator:
     def __init__(self, parameters: Parameters, skill: int = 1000, heed_sheriff: bool = True) -> None:
         self.parameters, self.skill, self.heed_sheriff = parameters, skill, heed_sheriff
         self._folds: dict[Ruleset, Fold] = {}
-        self._surveys: OrderedDict[tuple[int, bool], tuple[Situation, SituationSummary]] = OrderedDict()
+        self._summaries: OrderedDict[tuple[int, bool], tuple[Situation, SituationSummary]] = OrderedDict()
         self._lines: tuple[tuple[object, ...], tuple[Line, ...], SituationSummary] | None = None
         """The lines read last, by the key of their reading: time and reader, event and position of each (they
         are kept, so that identities stay their own)."""
         self._chances = lru_cache(_KEPT)(self._compute)
 
-    def survey(self, situation: Situation, recalled: bool = False) -> SituationSummary:
+    def summary(self, situation: Situation, recalled: bool = False) -> SituationSummary:
         """Read the lines (cached by the situation object).
 
         recalled: the lines are a reflective player's context, with gaps (see `_read`).
         """
         at = id(situation), recalled
-        known = self._surveys.get(at)
+        known = self._summaries.get(at)
         if known is not None and known[0] is situation:
             return known[1]
         lines = situation.lines
@@ -160,11 +160,11 @@ class PosteriorEstimator:
         same = (situation.ruleset, recalled, *time, *events)
         if self._lines is None or self._lines[0] != same:
             self._lines = same, lines, self._read(situation, lines, recalled)
-        survey = self._lines[2]
-        self._surveys[at] = (situation, survey)
-        if len(self._surveys) > _KEPT:
-            self._surveys.popitem(last=False)
-        return survey
+        summary = self._lines[2]
+        self._summaries[at] = (situation, summary)
+        if len(self._summaries) > _KEPT:
+            self._summaries.popitem(last=False)
+        return summary
 
     def fold(self, ruleset: Ruleset) -> Fold:
         """The trie for `ruleset`."""
@@ -176,14 +176,14 @@ class PosteriorEstimator:
     def _read(self, situation: Situation, lines: Sequence[Line], recalled: bool) -> SituationSummary:
         fold = self.fold(situation.ruleset)
         fold.trim()
-        survey, node = SituationSummary(situation.ruleset, fold.root), fold.root
+        summary, node = SituationSummary(situation.ruleset, fold.root), fold.root
         if recalled:
             node = fold.with_unseen_deaths(node, _unseen_deaths(situation, lines))
         for line in lines:
             event = line.event
             if recalled and line.round > node.facts.round and _by_day(event):
                 # The dawn between is not in the context; what it showed of the night's choices is unknown.
-                node, survey.kills, survey.tonight = fold.after_unseen_dawn(node, line.round), [], None
+                node, summary.kills, summary.tonight = fold.after_unseen_dawn(node, line.round), [], None
             if not recalled and _talk(event):
                 node = fold.undecided(node)
             after = node.after.get(id(event))  # tried first: nearly all lines were read before
@@ -192,28 +192,28 @@ class PosteriorEstimator:
             if after is not None:
                 node, marks = after, after.marks
             else:
-                marks = survey.learn(event)
+                marks = summary.learn(event)
             if marks:
-                survey.hits.append((line.position, marks))
+                summary.hits.append((line.position, marks))
             if isinstance(event, DayBroke):
-                survey.wake(event)
+                summary.wake(event)
         if recalled:
             alive = situation.alive
             node = fold.resumed(node, situation.round, situation.phase, alive, situation.seat in alive)
         elif _goes_on(situation):
             node = fold.undecided(node)
-        survey.node = node
-        return survey
+        summary.node = node
+        return summary
 
     def posterior(self, situation: Situation, recalled: bool = False) -> Posterior:
         """The posterior of `situation`'s seat."""
-        return self.of(situation, self.survey(situation, recalled))
+        return self.of(situation, self.summary(situation, recalled))
 
-    def of(self, situation: Situation, survey: SituationSummary) -> Posterior:
-        """The posterior of a survey for the seat of `situation` (cached by content)."""
-        rules, learned = situation.ruleset, tuple(survey.learned.items())
+    def of(self, situation: Situation, summary: SituationSummary) -> Posterior:
+        """The posterior of a summary for the seat of `situation` (cached by content)."""
+        rules, learned = situation.ruleset, tuple(summary.learned.items())
         own = situation.seat, situation.role, situation.pack
-        return Posterior(survey, *self._chances(rules, *own, survey.node, learned, survey.harmless))
+        return Posterior(summary, *self._chances(rules, *own, summary.node, learned, summary.harmless))
 
     def _compute(
         self, rules: Ruleset, me: int, role: str, pack: tuple[int, ...], node: Node,

@@ -83,7 +83,7 @@ def _best(
 
 
 def _kill(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None:
-    named = scene.survey.named_by_mates(scene.me)
+    named = scene.summary.named_by_mates(scene.me)
     if named is not None and Pick(named) in options and named not in scene.pack:
         return Pick(named), f"My teammate chose {scene.name(named)}; together we are sure of the kill."
     prey = [seat for seat in _seats(options) if seat not in scene.pack]
@@ -94,7 +94,7 @@ def _kill(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None
     def worth(seat: int) -> int:
         """Danger, less where a shield is to be expected."""
         score, claim = scene.danger(seat), scene.node.claims[seat]
-        if seat == scene.survey.spared:
+        if seat == scene.summary.spared:
             score -= 500
         if claim in (AS_SHIELD, AS_OTHER) or (claim == AS_SEER and guarded):
             score //= 2
@@ -126,7 +126,7 @@ def _protect(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | N
 
 
 def _see(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None:
-    unknown = [seat for seat in _seats(options) if seat != scene.me and seat not in scene.survey.learned]
+    unknown = [seat for seat in _seats(options) if seat != scene.me and seat not in scene.summary.learned]
     if not unknown:
         return (PASS, "There is nobody left to look at.") if PASS in options else None
 

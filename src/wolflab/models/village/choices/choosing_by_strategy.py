@@ -132,7 +132,7 @@ WOLF_VOTES = (
 
 
 def _agreed(scene: TableScene, seats: list[int]) -> int | None:
-    return scene.survey.named_by_mates(scene.me)
+    return scene.summary.named_by_mates(scene.me)
 
 
 def _dangerous(scene: TableScene, seats: list[int]) -> int | None:
@@ -142,7 +142,7 @@ def _dangerous(scene: TableScene, seats: list[int]) -> int | None:
 
 def _unguarded(scene: TableScene, seats: list[int]) -> int | None:
     """A player who is probably not shielded: without a claim, and not attacked in vain last night."""
-    spared, claims = scene.survey.spared, scene.node.claims
+    spared, claims = scene.summary.spared, scene.node.claims
     unguarded = [seat for seat in _prey(scene, seats) if seat != spared and not claims[seat]]
     return scene.highest(unguarded, scene.danger, "unguarded")
 
@@ -174,11 +174,11 @@ def _target(scene: TableScene, seats: list[int]) -> int | None:
 
 
 def _again(scene: TableScene, seats: list[int]) -> int | None:
-    return scene.survey.shielded
+    return scene.summary.shielded
 
 
 def _unknown(scene: TableScene, seats: list[int]) -> list[int]:
-    return [seat for seat in _others(scene, seats) if seat not in scene.survey.learned]
+    return [seat for seat in _others(scene, seats) if seat not in scene.summary.learned]
 
 
 def _undecided(scene: TableScene, seats: list[int]) -> int | None:

@@ -57,14 +57,14 @@ def _own_claims(scene: TableScene, kind: str) -> list[Point]:
         return claim if draws.chance("claim", style.claim * (2 if pressed else 1)) else []
     if not (last or pressed or claimed or draws.chance("reveal", style.reveal // 3)):
         return []
-    shielded = scene.survey.shielded
+    shielded = scene.summary.shielded
     tells_shielded = kind_of_role == SHIELD and shielded is not None and shielded != scene.me
     return [*claim, Point("protect", shielded)] if tells_shielded else claim
 
 
 def _seer(scene: TableScene, pressed: bool, claimed: bool) -> list[Point]:
     """Report a Werewolf, answer a false Seer, or wait."""
-    learned = [(seat, result) for seat, result in scene.survey.learned.items() if seat != scene.me]
+    learned = [(seat, result) for seat, result in scene.summary.learned.items() if seat != scene.me]
     living_wolves = [
         seat for seat, result in learned if result == "Werewolf" and seat in scene.situation.alive
     ]

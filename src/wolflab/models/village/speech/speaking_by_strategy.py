@@ -65,10 +65,10 @@ def _agree_with_accuser(scene: TableScene, target: int) -> list[Point]:
 
 def knowledge(scene: TableScene) -> list[Point]:
     """The own role and everything learned by it, the latest first."""
-    role, shielded = scene.situation.role, scene.survey.shielded
+    role, shielded = scene.situation.role, scene.summary.shielded
     points = [Point("claim", None, role)]
     if role_class(ROLES[role]) == SEER:
-        learned = [(seat, result) for seat, result in scene.survey.learned.items() if seat != scene.me]
+        learned = [(seat, result) for seat, result in scene.summary.learned.items() if seat != scene.me]
         for number, (seat, result) in enumerate(reversed(learned)):
             points.append(Point("saw" if number == 0 else "saw before", seat, result))
     if role_class(ROLES[role]) == SHIELD and shielded is not None and shielded != scene.me:
@@ -78,7 +78,7 @@ def knowledge(scene: TableScene) -> list[Point]:
 
 def _open(scene: TableScene) -> MadeSpeech | None:
     role, points = scene.situation.role, knowledge(scene)
-    learned = scene.survey.learned.items()
+    learned = scene.summary.learned.items()
     wolves = [seat for seat, result in learned if result == "Werewolf" and seat in scene.others()]
     target = wolves[-1] if wolves else scene.likeliest_wolf(scene.opponents())
     if target is None:
@@ -179,7 +179,7 @@ def false_check(scene: TableScene, result: str, target: int | None) -> list[Poin
 
 def false_shield(scene: TableScene, role: str) -> list[Point]:
     """The claim of a role; for one that shields, also the credit for the pack's failed attack."""
-    points, spared = [Point("claim", None, role)], scene.survey.spared
+    points, spared = [Point("claim", None, role)], scene.summary.spared
     if role_class(ROLES[role]) == SHIELD and scene.wolf and spared in scene.others():
         points.append(Point("protect", spared))
     return points

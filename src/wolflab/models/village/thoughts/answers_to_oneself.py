@@ -31,7 +31,7 @@ class AnswerContext:
 
     def __init__(self, outlook: Outlook, ask: Ask, question: str = "") -> None:
         self.outlook, self.ask, self.question = outlook, ask, question
-        self.now, self.survey = outlook.situation, outlook.posterior.survey
+        self.now, self.summary = outlook.situation, outlook.posterior.summary
         self.names = outlook.situation.ruleset.names
         self.me = outlook.situation.seat
         self.wolf = ROLES[self.now.role].wolf
@@ -95,7 +95,7 @@ class AnswerContext:
 
     def accusers(self, accused: Sequence[int]) -> list[int]:
         """The players who spoke today against one of these."""
-        today = self.survey.node.today
+        today = self.summary.node.today
         return sorted({speaker for speaker, seat, stance in today if seat in accused and stance in HOSTILE})
 
 
@@ -164,7 +164,7 @@ def _roles(context: AnswerContext) -> list[str]:
 def _packs_choice(context: AnswerContext) -> list[str]:
     if not context.wolf:
         return ["I have no teammates that I know of."]
-    target = context.survey.named_by_mates(context.me)
+    target = context.summary.named_by_mates(context.me)
     if target is None:
         return ["My teammate has not chosen anybody yet."]
     return [f"My teammate chose {context.names[target]}."]
@@ -208,14 +208,14 @@ def _abilities(context: AnswerContext) -> list[str]:
 
 
 def _look(context: AnswerContext) -> list[str]:
-    unknown = [seat for seat in context.outlook.ranked() if seat not in context.survey.learned]
+    unknown = [seat for seat in context.outlook.ranked() if seat not in context.summary.learned]
     if not unknown:
         return ["There is nobody left whom I do not know."]
     return [f"{context.names[unknown[0]]} is the one to look at.", context.about(unknown[0])]
 
 
 def _found(context: AnswerContext) -> list[str]:
-    learned = {seat: result for seat, result in context.survey.learned.items() if seat != context.me}
+    learned = {seat: result for seat, result in context.summary.learned.items() if seat != context.me}
     if not learned:
         return ["I have looked at nobody yet.", *context.suspicions(1)]
     wolves = [seat for seat, result in learned.items() if result == "Werewolf"]
@@ -227,7 +227,7 @@ def _found(context: AnswerContext) -> list[str]:
 def _tell_now(context: AnswerContext) -> list[str]:
     if context.wolf:
         return ["No, nobody may learn what I am."]
-    learned = context.survey.learned.items()
+    learned = context.summary.learned.items()
     wolves = [seat for seat, result in learned if result == "Werewolf" and seat in context.now.alive]
     if context.role == SEER and wolves:
         return ["Yes, the village must hear of it.", context.graded("certainly", wolves)]

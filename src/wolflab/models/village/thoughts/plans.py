@@ -119,7 +119,7 @@ def _harmless_role(scene: TableScene) -> str:
 def apply_plan(scene: TableScene, plan: str) -> None:
     """Replace `scene`'s suspicions by those in the plan; certain knowledge stays."""
     views = views_of(plan, scene.situation.ruleset.names, scene.me)
-    known = {scene.me, *scene.pack, *scene.survey.learned}
+    known = {scene.me, *scene.pack, *scene.summary.learned}
     for seat in views.wolf.keys() - known:
         scene.suspicion[seat] = views.wolf[seat]
     for seat in views.role.keys() - known:

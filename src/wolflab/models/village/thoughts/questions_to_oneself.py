@@ -177,7 +177,7 @@ def _own_questions(outlook: Outlook, occasion: str) -> list[str]:
             f"Is {names[ranked[1]]} in league with {names[ranked[0]]}?",
             f"Who may be a Werewolf beside {names[ranked[0]]}?",
         ]
-    for speaker, target, _ in outlook.posterior.survey.node.today[-3:]:
+    for speaker, target, _ in outlook.posterior.summary.node.today[-3:]:
         if outlook.situation.seat not in (speaker, target):
             questions.append(f"What does {names[speaker]} want with what was said about {names[target]}?")
     if ranked:
