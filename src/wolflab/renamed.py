@@ -70,7 +70,8 @@ def with_current_names(experiment: Mapping[str, Any]) -> dict[str, Any]:
         values["curve"] = {**curve, "measures": [current_measure(str(name)) for name in curve["measures"]]}
     if isinstance(planted := values.get("planted"), Mapping):
         planted = {FIELDS.get(field, field): value for field, value in planted.items()}
-        values["planted"] = {**planted, "measure": current_measure(str(planted.get("measure")))}
+        named = {"measure": current_measure(str(planted["measure"]))} if "measure" in planted else {}
+        values["planted"] = {**planted, **named}
     if isinstance(village := values.get("village"), Mapping):
         values["village"] = with_current_names(village)
     return values
