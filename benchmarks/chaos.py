@@ -4,8 +4,8 @@ jumps.
     python benchmarks/chaos.py [--kills 200] [--faults 0.1] [--seed 1] [--only run …]
 
 Each piece of work (a run, a tournament, a run that learns from its games, a judge, a training) is begun by
-the `wolflab` command, killed with -9 after a random time and taken up again, until it is over; then it is
-begun anew, until its share of the kills is reached. Its server
+the `wolflab` command, killed with -9 after a random time and resumed, until it is over; then it is begun
+again, until its share of the kills is reached. Its server
 answers with faults of every kind at that rate, and counts every request by what was asked. Every
 third process has a clock that jumps by up to a day, every fifth finds its disk full, and now and then two are
 started at once. Printed: calls sent, answered and stored; those that were answered more often than where

@@ -1,4 +1,4 @@
-"""The coverage of intervals over few people, in studies that are simulated by a model.
+"""The coverage of intervals over few people, in studies that are simulated from a model.
 
     python benchmarks/people.py
 

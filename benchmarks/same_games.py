@@ -8,11 +8,10 @@ few deals and small pools, and exported. With --over-http every player is a mode
 machine, whose replies follow from the prompts (`tests/http_server.py`). Then it is compared, line by line,
 what the records hold: events, replies, notes and probes. Left out are headers, hashes of requests and the
 chain, which a version may word otherwise. Of `report.json` or `tournament.json` every value with its n and
-missing is compared, and what became of games and what their calls came to; intervals and p are not, for
-they are resampled. A version that refuses the names of now (`wolflab.renamed`) gets the file with those of
-before. A file that the version before refuses all the same is passed over, and named. How many records are
-the same byte for byte, headers and hashes included, is told too. The exit code is 1 where anything else
-differs.
+missing is compared, and so are the status of games and the totals of their calls; intervals and p are not,
+because they are resampled. If the version before refuses the present names, it gets the file with the old
+ones (`wolflab.renamed`). A file that it still refuses is skipped and named. The number of records that are
+equal byte for byte, with headers and hashes, is printed too. The exit code is 1 if anything else differs.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ def _parts(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def with_old_names(experiment: dict[str, Any]) -> dict[str, Any]:
-    """The same experiment, as a version before the names of now reads it."""
+    """The experiment with the old names, for an older version."""
     fields = {new: old for old, new in renamed.FIELDS.items()}
 
     def old(name: str) -> str:
@@ -204,7 +203,7 @@ def _called(value: Any, place: int) -> str:
     return str(place)
 
 
-def told(file: Path, before: bool) -> dict[str, tuple[Any, ...]]:
+def estimates_of(file: Path, before: bool) -> dict[str, tuple[Any, ...]]:
     """Every estimate of a report by its name after."""
     if not file.is_file():
         return {}
@@ -219,7 +218,7 @@ def told(file: Path, before: bool) -> dict[str, tuple[Any, ...]]:
 
 def numbers_differ(before: Path, after: Path) -> list[str]:
     """A sentence for each number that is not the same, or only in one report."""
-    pair = told(before, True), told(after, False)
+    pair = estimates_of(before, True), estimates_of(after, False)
     sentences = []
     for name in sorted(pair[0].keys() | pair[1].keys()):
         a, b = (each.get(name) for each in pair)
@@ -282,7 +281,7 @@ def main() -> None:
             name = "tournament.json" if kind == "tournament" else "report.json"
             report = [where[when] / "run" / name for when in ("before", "after")]
             wrong += numbers_differ(*report)
-            count = len(told(report[1], False))
+            count = len(estimates_of(report[1], False))
             if not games or not count:
                 wrong.append("there are no games or no numbers to compare")
             alike = len(same_files(where["before"] / "out", where["after"] / "out"))

@@ -7,8 +7,8 @@ error, because the attempt is also written down and looked at when the test ends
 Property tests try the same examples every time, so that a change is judged by itself and not by luck.
 `pytest --hypothesis-profile=default` looks for new ones.
 
-Figures are composed and not drawn, except in tests with the mark `drawn`, and what the command knows of its
-words is put together once: that takes a fifth of the time.
+Figures are composed and not drawn, except in tests with the mark `drawn`, and the parser of the command line
+is built once: both together save four fifths of the time.
 
 Linear algebra takes one thread: the threads of tests that run beside each other would wait for one another,
 which takes several times the processor's work.
@@ -46,29 +46,28 @@ DRAWN = Figure.savefig
 
 
 def undrawn(figure: Figure, file: Any, **_: Any) -> None:
-    """Write a picture of nothing in place of the figure."""
+    """Write an empty picture instead of the figure."""
     svg = '<svg viewBox="0 0 1 1"></svg>'
     file.write(svg if isinstance(file, io.TextIOBase) else svg.encode())
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Figures are drawn for the test and for fixtures that it is the first to ask for, or they are not."""
+    """Draw figures only in tests with the mark `drawn`, and in fixtures that such a test uses first."""
     look = item.get_closest_marker("drawn") is not None
     Figure.savefig = DRAWN if look else undrawn  # type: ignore[method-assign]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """With several processes each takes tests in their order: what the tests of a file share is made once.
-
-    Who has none left takes over what another has not begun.
+    """Let each of several processes take tests in their order, so that what the tests of a file share is made
+    once. A process without tests takes over some that another one has not begun.
     """
     if getattr(config.option, "dist", "no") == "load":
         config.option.dist = "worksteal"
 
 
 def pytest_collection_finish() -> None:
-    """Objects that live until the end of the tests are not searched for garbage, and others less often."""
+    """Leave objects that live until the end out of garbage collection, and collect others less often."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
 

@@ -33,7 +33,7 @@ SPEECH = (
 
 
 def asynchronous(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
-    """A test that awaits; it has a minute."""
+    """Run a coroutine as a test, for a minute at most."""
 
     @wraps(test)
     def run(**given: Any) -> None:

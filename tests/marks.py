@@ -13,7 +13,7 @@ TIMES = float(os.environ.get("WOLFLAB_EXAMPLES", "1"))
 
 
 def examples(count: int) -> settings:
-    """A property is tried with so many examples, or with as many times more as WOLFLAB_EXAMPLES says."""
+    """Settings of a property test: this number of examples, multiplied by WOLFLAB_EXAMPLES."""
     return settings(max_examples=round(count * TIMES), deadline=None)
 
 

@@ -66,7 +66,7 @@ def step_of(request: Request) -> str:
     return request.key.split("|")[-2]
 
 
-class PosteriorEstimator(Scripted):
+class ScriptedReflective(Scripted):
     """Takes every step of the reflective player, in both wordings, by draws from the request's key."""
 
     def __init__(
@@ -210,7 +210,7 @@ def turn(
     key: str = "turn",
 ) -> Turned:
     """Play one turn from a fresh memory; concurrent where the model waits."""
-    model = model or PosteriorEstimator()
+    model = model or ScriptedReflective()
     embedder = embedder or HashingEmbedder()
     calm = model.instant and embedder.instant
     agent = LanguageAgent(recipe, retriever)

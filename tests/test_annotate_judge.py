@@ -458,7 +458,7 @@ AHEAD = re.compile(
 USABLE = http_server.Fault("text", body='{"reasoning": "fine", "reasonable": "yes"}')
 
 
-def calls_forecast(printed: str) -> list[float]:
+def forecast_in(printed: str) -> list[float]:
     """Calls at least and at most, tokens of prompts and replies, USD, as they were told."""
     found = AHEAD.search(printed)
     assert found is not None, printed
@@ -476,7 +476,7 @@ def test_what_a_judge_takes_at_most_is_told_before_and_holds(
         model = {"model": "wolf-1", "base_url": server.base_url, "price": price, "max_tokens": 64}
         write_key(drawn.key, tmp_path)
         found, told = by_command(tmp_path, drawn, store, model)
-        least, most, prompt, reply, usd = calls_forecast(told)
+        least, most, prompt, reply, usd = forecast_in(told)
         calls = len(put(server))
         _, again = by_command(tmp_path, drawn, store, model)
     assert (least, most) == (24, 72)
@@ -501,7 +501,7 @@ def test_a_judge_that_goes_on_is_told_what_is_left(store: Store, drawn: Sample, 
     left, filed = 24 - len(first.verdicts), 6 - len(first.verdicts)
     assert first.verdicts
     assert filed
-    assert calls_forecast(told)[:2] == [left, 3 * left - filed]
+    assert forecast_in(told)[:2] == [left, 3 * left - filed]
 
 
 def test_a_dear_judge_begins_with_a_yes_or_a_budget(store: Store, drawn: Sample, tmp_path: Path) -> None:
@@ -760,8 +760,9 @@ def test_a_run_that_was_moved_is_found_or_named(store: Store, drawn: Sample, tmp
 def test_the_built_in_player_judges_offline_and_is_marked(store: Store, tmp_path: Path) -> None:
     there, drawn = tmp_path / "labels", sample(store, 20)
     called(draw_sample, store.path, there, per_condition=20)
-    found, _ = by_command(there, drawn, store, {"model": "village", "skill": 0.5})
+    found, _ = by_command(there, drawn, store, {"model": "village", "skill": 0.5}, behaviours=True)
     assert (len(found.verdicts), found.invalid) == (40, 0)
+    assert all(one.labels and one.labels.keys() > {"bluffing"} for one in found.verdicts)
     unusable = {
         item
         for item, one in judging.sampled_decisions(drawn.key, store).items()

@@ -474,9 +474,8 @@ def test_a_text_that_is_cut_keeps_what_the_seat_alone_was_told(rules: Ruleset, t
                     told.remove(line)
                 assert lines == told
                 assert len(full) > min_limit(rules)
-                assert len(seen) + 1 + len(public[gone - 1]) + 2 > min_limit(
-                    rules
-                )  # no line more than need be
+                # no line more than need be
+                assert len(seen) + 1 + len(public[gone - 1]) + 2 > min_limit(rules)
                 cut += 1
             action = long_words(table, choose)
             complete.step(action)

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 import http_server
-from reflective_helpers import PosteriorEstimator, broad_pool
+from reflective_helpers import ScriptedReflective, broad_pool
 from scripted import number
 from test_http_model import make
 from test_leaks import Watching
@@ -123,7 +123,7 @@ def told_much(request: Request) -> tuple[bool, bool, int]:
 @cache
 def sent(name: str) -> dict[str, Request]:
     """A telling prompt of each sort at that table, by what it is."""
-    table, model = TABLES[name], PosteriorEstimator(spoil=spoiled)
+    table, model = TABLES[name], ScriptedReflective(spoil=spoiled)
     policy = Watching([]) if table.recipe.weighs else None
     asks = sorted({*table.kinds, *DAY})
     retriever = Retriever(broad_pool(table.rules, asks)) if table.recipe.reflect is not None else None

@@ -365,11 +365,11 @@ def test_a_server_that_only_streams_is_asked_for_streams() -> None:
 
 @asynchronous
 async def test_a_stream_that_breaks_off_is_asked_for_again_and_may_have_been_paid_for() -> None:
-    class NeverUsablePlayer(FakeServer):
+    class BreaksOff(FakeServer):
         async def _stream(self, request: web.Request, events: Any) -> web.StreamResponse:
             return await super()._stream(request, events[:4] if self.calls == 1 else events)
 
-    server = NeverUsablePlayer(streams="always")
+    server = BreaksOff(streams="always")
     await server.start()
     budget = Budget()
     model = make(server, Naps(), budget=budget)

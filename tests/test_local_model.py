@@ -650,7 +650,9 @@ def test_a_download_that_breaks_off_is_told(error: Exception, monkeypatch: pytes
 
 
 def test_weights_that_are_given_to_some_alone_are_told(hub: list[str]) -> None:
-    with pytest.raises(ModelError, match="ask for it on their page of the hub, then log in here"):
+    with pytest.raises(
+        ModelError, match="ask for it on their page of the hub, then log in here: hf auth login"
+    ):
         asyncio.run(check_model(model(Path("someone/gated"))))
 
 

@@ -22,6 +22,7 @@ from wolflab.errors import ExperimentError
 from wolflab.lab.data.columns import TABLES
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build
+from wolflab.lab.plans.specs import Planted
 from wolflab.lab.plans.tournament_plan import Tournament
 from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.store import Store
@@ -36,7 +37,7 @@ from wolflab.rules import Ruleset
 from wolflab.ui.web.seat_session import SeatSession, StoredSession, read_sessions, write_sessions
 
 FROZEN = Path(__file__).parent / "names_in_files.txt"
-"""To change a name on purpose, change it here and tell of the old one in `wolflab.renamed`."""
+"""To change a name on purpose, change it here and add the old one to `wolflab.renamed`."""
 
 
 def names_of(kind: type, place: str = "") -> Iterator[str]:
@@ -141,6 +142,13 @@ def test_a_run_that_was_written_with_old_names_is_read(tmp_path: Path) -> None:
     for command in ("report", "verify"):
         assert wolflab(command, str(tmp_path / "run")).returncode == 0
     assert '"measure": "rounds"' in (tmp_path / "run" / "report.json").read_text(encoding="utf-8")
+
+
+def test_a_planted_effect_without_a_measure_has_the_default_one() -> None:
+    old = {"planted": {"knob": "skill", "conditions": ["two"]}}
+    assert build(PLAN | {"straw_polls": 1} | renamed.with_current_names(old)).planted == Planted(
+        setting="skill", conditions=["two"]
+    )
 
 
 def test_a_training_log_with_old_names_is_read(tmp_path: Path) -> None:

@@ -213,7 +213,7 @@ sys.path.append({str(here)!r})
 from wolflab.lab.plans.loading import build
 made = build({experiment("gossip")!r})
 spec = made.cast("all")["others"]
-print(spec.own.name, spec.told()["recipe"], {name!r} in sys.modules)
+print(spec.own.name, spec.non_default_fields()["recipe"], {name!r} in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[0] == f"{name}:Gossip {{'name': '{name}:Gossip'}} False"

@@ -220,7 +220,7 @@ class Polled:
         return TimedAnswer(PersonAnswer(chose=labels(ask, question.situation.ruleset)[-1]), 1.0)
 
 
-class PlayedBackModel(Polled):
+class SaysNothing(Polled):
     """Says nothing."""
 
     async def put(self, question: Question, key: str) -> TimedAnswer:
@@ -367,7 +367,7 @@ def test_what_looks_like_erased_words_is_verified_and_silence_has_no_seal(tmp_pa
     out = tmp_path / "table"
     sit_down(out, "1\n" + f"{ERASED}\n" * 5 + FIRST, "--as", "Villager")
     assert "1 of 1 record holds" in typed(["verify", str(out), "--agents"], "")
-    silent = asyncio.run(play(match_with(PlayedBackModel())))
+    silent = asyncio.run(play(match_with(SaysNothing())))
     assert silent.writer is not None
     assert silent.writer.words == {}
     assert not silent.writer.record(SHERIFF).erased

@@ -12,7 +12,7 @@ from reflective_helpers import (
     ADVICE,
     OWN,
     Counting,
-    PosteriorEstimator,
+    ScriptedReflective,
     Turned,
     experience,
     moment,
@@ -56,7 +56,7 @@ class Reflections(Counting):
 def advised(
     retriever: Retriever, recipe: Any = OWN, spoil: Any = lambda request: None, key: str = "turn"
 ) -> Turned:
-    return turn(SEEN, ASK, recipe, PosteriorEstimator(spoil=spoil), retriever, Reflections({}), key)
+    return turn(SEEN, ASK, recipe, ScriptedReflective(spoil=spoil), retriever, Reflections({}), key)
 
 
 def suggestion(turned: Turned) -> Suggested:

@@ -12,7 +12,7 @@ from reflective_helpers import (
     OWN,
     PAPER,
     STEPS,
-    PosteriorEstimator,
+    ScriptedReflective,
     Turned,
     broad_pool,
     moment,
@@ -62,7 +62,7 @@ def test_the_calls_of_a_response_and_their_temperatures(view: Any, ask: Any, rec
 def test_every_response_of_a_game_makes_them(name: str) -> None:
     for retriever, calls in ((None, 11), (BROAD[name], 12)):
         rules = PRESETS[name].with_(max_rounds=2)
-        played = run_now(play(match(rules, seated(OWN, PosteriorEstimator(), retriever=retriever), 1)))
+        played = run_now(play(match(rules, seated(OWN, ScriptedReflective(), retriever=retriever), 1)))
         turns = [one for one in read_record(*lines(played)).turns if one.seat >= 0]
         assert len(turns) > 10
         assert {len(one.calls) for one in turns} == {calls}
@@ -91,7 +91,7 @@ def test_numbers_of_questions_and_messages_are_settings() -> None:
     assert (hot.requests[-1].sampling.temperature, hot.requests[-1].sampling.max_tokens) == (0.4, 90)
 
 
-class Overlapping(PosteriorEstimator):
+class Overlapping(ScriptedReflective):
     """Counts how many answers are being given at once."""
 
     def __init__(self) -> None:
@@ -151,7 +151,7 @@ def test_every_step_is_noted_in_order() -> None:
 # -- what each component owns (003 §4.4.1) --------------------------------------------------------
 
 
-class Fixed(PosteriorEstimator):
+class Fixed(ScriptedReflective):
     """Replies by the step alone, so that only what was asked can differ between two turns."""
 
     async def generate(self, request: Request) -> Response:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marks import examples
-from reflective_helpers import OWN, PAPER, STEPS, PosteriorEstimator, Turned, moment, seated, step_of, turn
+from reflective_helpers import OWN, PAPER, STEPS, ScriptedReflective, Turned, moment, seated, step_of, turn
 from scripted import number
 from test_match import lines, match
 from test_reflective_agent import BROAD
@@ -50,7 +50,7 @@ def spoilt(step: str, reply: str, times: int = 99, recipe: Recipe = OWN) -> Turn
     def spoil(request: Request) -> str | None:
         return reply if step_of(request) == step and len(request.corrections) < times else None
 
-    return turn(VIEW, ASK, recipe, PosteriorEstimator(spoil=spoil), BROAD["witch"])
+    return turn(VIEW, ASK, recipe, ScriptedReflective(spoil=spoil), BROAD["witch"])
 
 
 @pytest.mark.parametrize(("step", "reply"), CASES, ids=lambda one: ascii(one[:24]))
@@ -97,7 +97,7 @@ def fallback(step: str, turned: Turned) -> None:
 
 @pytest.mark.parametrize("step", list(UNUSABLE))
 def test_one_mistake_costs_one_more_call(step: str) -> None:
-    turned, clean = spoilt(step, "", times=1), turn(VIEW, ASK, OWN, PosteriorEstimator(), BROAD["witch"])
+    turned, clean = spoilt(step, "", times=1), turn(VIEW, ASK, OWN, ScriptedReflective(), BROAD["witch"])
     assert [note for note in turned.notes if isinstance(note, Mistake)] == [
         Mistake(step, 0, turned.requests[clean.steps.index(step) + 1].corrections[0][1], "")
     ]
@@ -117,7 +117,7 @@ def test_if_nothing_can_be_used_the_response_still_is_asked_for() -> None:
     def spoil(request: Request) -> str | None:
         return None if step_of(request) == "act" else "..."
 
-    turned = turn(VIEW, ASK, OWN.with_(retries=0), PosteriorEstimator(spoil=spoil), BROAD["witch"])
+    turned = turn(VIEW, ASK, OWN.with_(retries=0), ScriptedReflective(spoil=spoil), BROAD["witch"])
     assert turned.steps == [*STEPS[:7], "reflect", "act"], "five answers, as nothing was asked freely"
     assert ASK.allows(turned.reply.action)
     assert sum(isinstance(note, Mistake) for note in turned.notes) == 8
@@ -136,7 +136,7 @@ def test_hostile_replies_never_crash_a_game(texts: list[str], name: str, data: s
 
     rules = PRESETS[name].with_(max_rounds=1)
     probes = (InterviewProbe(camouflaged), StrawPoll())
-    casting = seated(recipe, PosteriorEstimator(spoil=spoil), retriever=BROAD[name])
+    casting = seated(recipe, ScriptedReflective(spoil=spoil), retriever=BROAD[name])
     record = read_record(*lines(run_now(play(match(rules, casting, seed, probes)))))
     verify(record)
     for done in (*record.turns, *record.probes):

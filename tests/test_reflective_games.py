@@ -13,7 +13,7 @@ import pytest
 import test_leaks
 import wolflab.rules.shielding as shielding
 from marks import slow_except
-from reflective_helpers import OWN, PAPER, Counting, PosteriorEstimator, broad_pool, seated, step_of, written
+from reflective_helpers import OWN, PAPER, Counting, ScriptedReflective, broad_pool, seated, step_of, written
 from test_leaks import differing
 from test_match import LateVillage, Tape, lines, match
 from wolflab.agents.experience import Retriever
@@ -59,12 +59,12 @@ def test_the_same_records_alone_in_a_crowd_and_played_back(name: str, recipe: Re
     tapes = [Tape() for _ in range(2)]
 
     async def crowd() -> list[Played]:
-        late = seated(recipe, PosteriorEstimator(waits=True), Counting(late=True), taught)
+        late = seated(recipe, ScriptedReflective(waits=True), Counting(late=True), taught)
         games = (play(match(rules, late, seed, probes, tapes[seed])) for seed in range(2))
         return list(await asyncio.gather(*games))
 
     together = asyncio.run(crowd())
-    calm = seated(recipe, PosteriorEstimator(), Counting(), taught)
+    calm = seated(recipe, ScriptedReflective(), Counting(), taught)
     for seed, crowded in enumerate(together):
         alone = run_now(play(match(rules, calm, seed, probes)))
         back = run_now(play(match(rules, seated(recipe, _Mute(), Counting(), taught), seed, probes,
@@ -75,7 +75,7 @@ def test_the_same_records_alone_in_a_crowd_and_played_back(name: str, recipe: Re
         verify(recorded(alone))
 
 
-class _Mute(PosteriorEstimator):
+class _Mute(ScriptedReflective):
     """A model that must not be asked."""
 
     async def generate(self, request: Request) -> Response:
@@ -103,7 +103,7 @@ def test_village_thinks_the_same_alone_and_in_a_crowd(name: str) -> None:
 def test_another_recipe_or_pool_is_noticed_on_playback() -> None:
     tape = Tape()
     rules, taught = SHORT["witch"], retriever("witch")
-    run_now(play(match(rules, seated(OWN, PosteriorEstimator(), retriever=taught), 1, call_cache=tape)))
+    run_now(play(match(rules, seated(OWN, ScriptedReflective(), retriever=taught), 1, call_cache=tape)))
     for recipe, given in (
         (OWN.with_(tips=True), taught),
         (OWN.with_(without=["rules"]), taught),
@@ -116,7 +116,7 @@ def test_another_recipe_or_pool_is_noticed_on_playback() -> None:
 
 
 def test_reflections_of_the_record_are_the_messages_of_the_prompts() -> None:
-    model = PosteriorEstimator()
+    model = ScriptedReflective()
     record = recorded(
         run_now(play(match(SHORT["witch"], seated(OWN.with_(reflect={"recent": 99}), model), 2)))
     )
@@ -151,7 +151,7 @@ def test_whoever_speaks_as_if_it_had_another_role_is_asked_why(name: str, recipe
     rules = PRESETS[name].with_(max_rounds=3)
     heard = 0
     for seed in range(3):
-        casting = seated(recipe, PosteriorEstimator())
+        casting = seated(recipe, ScriptedReflective())
         record = recorded(run_now(play(match(rules, casting, seed, (InterviewProbe(camouflaged),)))))
         bare = run_now(play(match(rules, casting, seed)))
         assert record.lines == lines(bare)[0], "an interview changes nothing"
@@ -185,10 +185,10 @@ def test_silence_truth_and_last_words_bring_no_interview() -> None:
         )
 
     for text in ("(silence)", "I agree with Player 3."):
-        casting = seated(OWN, PosteriorEstimator(spoil=speak(text)))
+        casting = seated(OWN, ScriptedReflective(spoil=speak(text)))
         assert not recorded(run_now(play(match(WITCH, casting, 1, (InterviewProbe(camouflaged),))))).probes
     record = recorded(
-        run_now(play(match(WITCH, seated(OWN, PosteriorEstimator()), 1, (InterviewProbe(camouflaged),))))
+        run_now(play(match(WITCH, seated(OWN, ScriptedReflective()), 1, (InterviewProbe(camouflaged),))))
     )
     assert any(turn.kind == "last-words" for turn in record.turns)
     assert {probe.kind for probe in record.probes} == {"interview"}
@@ -196,7 +196,7 @@ def test_silence_truth_and_last_words_bring_no_interview() -> None:
 
 
 def test_an_interviewed_reflective_player_has_its_own_messages_before_it() -> None:
-    model = PosteriorEstimator()
+    model = ScriptedReflective()
     run_now(play(match(WITCH, seated(OWN, model), 1, (InterviewProbe(camouflaged),))))
     asked = [one for one in model.requests if isinstance(one.question.task, InterviewTask)]
     assert asked
@@ -215,7 +215,7 @@ def test_an_unusable_interview_is_no_event_of_the_game() -> None:
     def spoil(request: Request) -> str | None:
         return "..." if step_of(request) == "interview" else None
 
-    casting = seated(OWN.with_(retries=1), PosteriorEstimator(spoil=spoil))
+    casting = seated(OWN.with_(retries=1), ScriptedReflective(spoil=spoil))
     record = recorded(run_now(play(match(WITCH, casting, 1, (InterviewProbe(camouflaged),)))))
     assert record.probes
     for probe in record.probes:
@@ -229,7 +229,7 @@ def test_an_unusable_interview_is_no_event_of_the_game() -> None:
 
 
 class Hearing(test_leaks.Listening):
-    """An `io` that keeps every prompt and thinks like `PosteriorEstimator`."""
+    """An `io` that keeps every prompt and thinks like `ScriptedReflective`."""
 
     async def generate(self, step: str, question: Question, *rest: Any) -> Response:
         await super().generate(step, question, *rest)

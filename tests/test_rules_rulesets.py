@@ -21,10 +21,40 @@ from wolflab.rules.duties import Duty
 
 PAGE = (Path(__file__).parent.parent / "docs" / "rules.md").read_text(encoding="utf-8")
 SOURCES = {"002": SHERIFF, "003": WITCH, "004": DOCTOR, "nine": NINE, "twelve": TWELVE}
+UNNAMED: dict[str, object] = {
+    "player_name": "player_{}",
+    "first_player": 1,
+    "wolves_may_target_self": True,
+    "wolves_may_target_pack": True,
+    "guard_may_repeat": True,
+    "guard_may_pass": False,
+    "seer_learns": "is_wolf",
+    "seer_may_see_self": False,
+    "seer_may_pass": False,
+    "witch_may_save_self": True,
+    "witch_may_use_both": True,
+    "shield_and_antidote": "not_asked",
+    "speaking_order": "ascending",
+    "votes": "secret",
+    "may_vote_self": False,
+    "pass_competes": False,
+    "tie": "nobody",
+    "hunter_shoots_when_voted_out": True,
+    "hunter_shoots_when_killed": True,
+    "hunter_shoots_when_poisoned": False,
+    "last_wolf_and_villager": "village",
+    "stops_without": None,
+    "sheriff": "none",
+    "sheriff_role": None,
+    "sheriff_death": "succession",
+    "candidates": 3,
+    "never_sheriff": (),
+}
+"""Switch → its value in every preset for which the page gives none."""
 
 
 def test_presets_are_what_the_page_says_of_the_papers_and_of_them() -> None:
-    """Its tables name, behind a switch's value, the papers and presets that have it."""
+    """Its tables name, after a switch's value, the papers and presets that have it."""
     told = [
         (field.name, value, rules)
         for field in fields(Ruleset)
@@ -36,6 +66,12 @@ def test_presets_are_what_the_page_says_of_the_papers_and_of_them() -> None:
     assert len(told) > 100
     for switch, value, rules in told:
         assert str(getattr(rules, switch)).lower() == value.lower(), (rules.name, switch)
+    given = {(switch, rules.name) for switch, _, rules in told}
+    switches = {field.name for field in fields(Ruleset)} - {"name", "roles", "role_names"}
+    rest = [(one, rules) for one in switches for rules in PRESETS.values() if (one, rules.name) not in given]
+    assert {switch for switch, _ in rest} == {*UNNAMED}
+    for switch, rules in rest:
+        assert getattr(rules, switch) == UNNAMED[switch], (rules.name, switch)
 
 
 def test_the_presets_roles_and_names() -> None:

@@ -421,7 +421,7 @@ async def test_counts_at_the_beginning_of_a_stream_are_not_those_of_a_reply_that
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-0123456789")
 
-    class NeverUsablePlayer(FakeServer):
+    class BreaksOff(FakeServer):
         async def _stream(self, asked: web.Request, events: Any) -> web.StreamResponse:
             if self.calls > 1:
                 return await super()._stream(asked, events)
@@ -434,7 +434,7 @@ async def test_counts_at_the_beginning_of_a_stream_are_not_those_of_a_reply_that
             failed = 'event: error\ndata: {"type": "error", "error": {"type": "overloaded_error"}}\n\n'
             return await super()._stream(asked, [*counted, *([failed] if told == "error" else [])])
 
-    server = NeverUsablePlayer(streams="always")
+    server = BreaksOff(streams="always")
     await server.start()
     budget = Budget()
     model = make(server, Naps(), budget=budget, provider=provider, max_tokens=1000)

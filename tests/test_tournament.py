@@ -527,9 +527,9 @@ def rewrite(file: Path, **changes: Any) -> None:
         (None, {"entrants": {"a": "random", "b": {"recipe": "vanilla", "model": "village"}}}, "of 'a vs b'"),
         (None, {"stop": SETTLING}, "it began with no stop"),
         (SETTLING, {"stop": {**SETTLING, "every": 1}}, '"every": 2'),
-        (SETTLING, {"stop": {**SETTLING, "level": 0.9}}, "where a run looks at its games cannot change"),
-        (SETTLING, {"stop": {"width": 0.5, "every": 2}}, "where a run looks at its games cannot change"),
-        (SETTLING, {"stop": None}, "entrants, rules or seed|where a run looks at its games cannot change"),
+        (SETTLING, {"stop": {**SETTLING, "level": 0.9}}, "the deals of interim analyses cannot change"),
+        (SETTLING, {"stop": {"width": 0.5, "every": 2}}, "the deals of interim analyses cannot change"),
+        (SETTLING, {"stop": None}, "entrants, rules or seed|the deals of interim analyses cannot change"),
     ],
 )
 def test_a_file_that_no_longer_fits_is_refused(

@@ -84,9 +84,8 @@ class ObservedGame:
         votes = [turn for turn in self.record.turns if turn.kind == "vote"]
         seats = range(len(self.record.roles))
         began = {(turn.round, seat): turn.at for turn in reversed(votes) for seat in seats}
-        own = {
-            (turn.round, turn.seat): turn.at for turn in votes
-        }  # in an open vote each one comes at its own time
+        # In an open vote each one comes at its own time.
+        own = {(turn.round, turn.seat): turn.at for turn in votes}
         return {
             (day, seat): str(player_label(self.record.player(seat, at)))
             for (day, seat), at in (began | own).items()

@@ -157,10 +157,11 @@ def compare_with_published(ours: Estimate, theirs: PublishedFigure) -> Published
     The interval of the difference combines the two numbers' own intervals (MOVER, Zou & Donner 2008):
     low = d − √((ours − its low)² + (their high − theirs)²), high likewise. Theirs is
 
-    - share: Wilson's interval for that share of n trials; - mean: ours scaled by √(our units / their units),
-    where units are deals (or games, if their deals are not known; or people, if people play). This assumes
-    the same spread of single games, which cannot be checked; - correlation, or no n stated, or no interval of
-    ours: no verdict.
+    - share: Wilson's interval for that share of n trials;
+    - mean: ours scaled by √(our units / their units), where units are deals (or games, if their deals are not
+      known; or people, if people play). This assumes the same spread of single games, which cannot be
+      checked;
+    - correlation, or no n stated, or no interval of ours: no verdict.
 
     Half a unit of their last printed digit is added on either side. `resolved` is True if the interval
     excludes 0. It says that the numbers differ, not why: models, prompts and dates differ too.

@@ -114,7 +114,7 @@ class StudyAnswers:
 
 
 def _tries(person: StudyPerson) -> int | None:
-    """How often a person has answered the quiz; only the last try was right."""
+    """How often a person has answered the quiz; every try before the last was wrong."""
     if person.left == WITHDRAWN:
         return None
     right = _counted(person.done.get("quiz", {}).get("tries", ""))

@@ -73,7 +73,7 @@ class _Run:
         return {name: prices_of(self.store.experiment, name) for name in self.store.experiment.conditions}
 
     @cached_property
-    def told(self) -> Collection[str]:
+    def reported(self) -> Collection[str]:
         """The models whose calls a game's row counts."""
         return reported_models(self.store.models())
 
@@ -168,7 +168,9 @@ def data_rows(source: DataSource, tables: Sequence[str]) -> Iterator[tuple[str, 
 
 def _games(game: _Game) -> Iterator[DataRow]:
     row, record = game.row, game.record
-    totals = {name: came for name, came in game.store.game_totals(row.id).items() if name in game.run.told}
+    totals = {
+        name: came for name, came in game.store.game_totals(row.id).items() if name in game.run.reported
+    }
     spent = sum(totals.values(), CallTotals())
     outcome = None if record is None else record.outcome
     yield game.place | {

@@ -24,7 +24,7 @@ from .label_files import Label, by_rater, check_named_once, joined_labels, label
 RULE, PEOPLE = "rule", "people"
 """Names of raters without a file: the detectors, and the majority of people (see `_majority`)."""
 MAJORITY = 3
-"""The fewest people for a majority: two would only be two who agree."""
+"""The fewest people for a majority: two people have one only where they agree."""
 
 RaterKind = Literal["person", "people", "judge", "rule"]
 REASONABLE = "reasonable"

@@ -328,7 +328,7 @@ class Experiment(Part):
 
     def deciding(self, condition: str) -> dict[str, dict[str, Any]]:
         """Place → the settings of its player that decide what it does and are not at their defaults."""
-        players = {place: spec.told() for place, spec in self.cast(condition).items()}
+        players = {place: spec.non_default_fields() for place, spec in self.cast(condition).items()}
         for spec in players.values():
             if isinstance(spec.get("model"), dict):
                 spec["model"] = {k: v for k, v in spec["model"].items() if k not in REACHED_BY}

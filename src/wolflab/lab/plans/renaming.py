@@ -243,7 +243,7 @@ def _at(settings: CastSettings, place: str) -> Mapping[str, Any]:
 
 
 def _stays(points: Points, was: CastSettings, now: CastSettings) -> bool:
-    """Whether a condition keeps a setting that sets it apart."""
+    """Whether a condition keeps what sets it apart: its rules, and all of it at one place or more."""
     same: dict[str, bool] = {}
     for place, setting in points:
         alike = _at(was, place).get(setting) == _at(now, place).get(setting)
@@ -284,8 +284,8 @@ def _fitting(name: str) -> str:
 def _called(data: Mapping[str, Any], made: Experiment, groups: Groups, names: Names) -> dict[str, Any]:
     """Plain values with one condition for each group, renamed in every field that names it.
 
-    A point of a curve follows its condition; it is dropped where conditions with different points are merged.
-    A planted effect stays if its condition keeps its name and still makes the setting.
+    A point of a curve follows its condition. Merged conditions have the point of the one whose name they
+    keep, or none. A planted effect follows its conditions, without those that no longer make the setting.
     """
     now = {old: names[kept] for kept, group in groups.items() for old in group}
     changed: dict[str, Any] = {name: _games_of(value, now) for name, value in data.items()}

@@ -342,7 +342,7 @@ class PlayerSpec(Part):
             )
         return made
 
-    def told(self) -> dict[str, Any]:
+    def non_default_fields(self) -> dict[str, Any]:
         """The fields that are not at their defaults, as plain values; the recipe with all fields, because the
         meaning of a name may change.
         """

@@ -38,8 +38,8 @@ class PlacePlayer:
 
 @dataclass(frozen=True, slots=True)
 class RulesPlayed:
-    """The rules of some conditions. conditions: empty: all. changed: switches that differ from the preset,
-    with values.
+    """The rules of some conditions. conditions: their names, empty for all. changed: switches that differ
+    from the preset, with values.
     """
 
     conditions: tuple[str, ...]

@@ -51,7 +51,7 @@ def unusable_players(
 ) -> tuple[UnusablePlayer, ...]:
     """The players with mostly unusable replies so far, then those with only mostly stand-in decisions.
 
-    replies, decisions: the fewest of them in the failing conditions.
+    replies, decisions: a player with fewer of them in its failing conditions is left out.
     """
     every = tuple(errors.store.experiment.conditions)
     found: dict[tuple[bool, str], dict[str, Tally]] = {}

@@ -159,8 +159,8 @@ class ErrorSummary:
         if filed and all(spec.own is None for spec in cast):
             try:
                 match = prepare(self._builder, Place.of(row), calls)
-                read = replace(match, casting=calls.casting(match.casting), watch=calls.watch, write=False)
-                run_now(play(read))
+                stored = replace(match, casting=calls.casting(match.casting), watch=calls.watch, write=False)
+                run_now(play(stored))
             except (_EndOfCalls, WolflabError):
                 pass
         return calls.replies()

@@ -155,7 +155,7 @@ def sample_prompts(
 def without_schema(prompts: Sequence[RecordedPrompt], specs: Sequence[Spec]) -> tuple[RecordedPrompt, ...]:
     """The prompts without schemas; WolflabError for the built-in player, which reads no words."""
     if any(name_and_settings(spec)[0].partition("(")[0] == BUILT_IN for spec in specs):
-        raise WolflabError(f"model {BUILT_IN!r}: it is told nothing in words; leave out --free, or it")
+        raise WolflabError(f"model {BUILT_IN!r}: it reads no words; leave out --free, or this model")
     return tuple(prompt.free for prompt in prompts)
 
 

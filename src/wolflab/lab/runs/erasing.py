@@ -107,9 +107,9 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
     if quotes.texts:
         rows = [row for row, _ in found]
         _keep_sent(store, store.sent(quotes, {asker(row.id) for row in rows}) | store.embedded())
-        hearers = _games_that_saw(store, rows)
+        saw = _games_that_saw(store, rows)
         hashes: dict[str, str] = {}
-        for game, requests in store.requests_containing(quotes, hearers).items():
+        for game, requests in store.requests_containing(quotes, saw).items():
             hashes |= store.hashes_after_removal(game, requests)
         for row in rows:
             hashes |= store.hashes_after_removal(row.id)
@@ -119,7 +119,7 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
         for folder in (store.path, *also):
             search.folder(folder)
         done.repeated = _repeated(store, found, quotes)
-        done.calls += store.forget_quotes(quotes, hearers)
+        done.calls += store.forget_quotes(quotes, saw)
         store.forget_vectors()
     done.statements = sum(store.erase_words(row, seat) for row, seat in found)
     store.scrub()
@@ -239,16 +239,16 @@ class _Search:
         """Calls of a judge or of another run, perhaps a copy."""
         kind = Store if (folder / "experiment.yaml").is_file() else CallStore
         with kind.resume(folder) as calls:
-            hearers, copied = None, []
+            saw, copied = None, []
             if isinstance(calls, Store):
                 copied = calls.games_with_seals(self.seals)
-                hearers = _games_that_saw(calls, [row for row, _ in copied])
+                saw = _games_that_saw(calls, [row for row, _ in copied])
                 if copied:
                     self.done.removed |= remove_made(folder)
                     calls.forget_vectors()
             sent = calls.sent(self.quotes)
             _keep_sent(self.store, {model: {str(folder): sum(by.values())} for model, by in sent.items()})
-            self.done.calls += calls.forget_quotes(self.quotes, hearers)
+            self.done.calls += calls.forget_quotes(self.quotes, saw)
             if isinstance(calls, Store):
                 for row, seat in copied:  # last: they identify the copy
                     calls.erase_words(row, seat)

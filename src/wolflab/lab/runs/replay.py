@@ -101,7 +101,7 @@ def replay(
 
 
 def _as_before(player: Player) -> Player:
-    """A silenced player as an older version described it."""
+    """A player without its model, as an older version described it."""
     if player.model is None:
         return player
     described = _kind_before(player.model.describe())
@@ -253,7 +253,7 @@ def verify_game(store: Store, row: GameRow, agents: bool, builder: PlayerBuilder
         return GameCheck()
     if record.erased:
         raise RecordError(
-            f"{where}: words were erased on request, so agents that heard them cannot be run again; the rest "
+            f"{where}: words were erased on request, so agents that saw them cannot be run again; the rest "
             "holds; leave out --agents"
         )
     decided = sum(bool(turn.calls) for turn in (*record.turns, *record.probes))

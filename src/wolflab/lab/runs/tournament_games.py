@@ -83,9 +83,8 @@ def plan_of(store: Store) -> TournamentPlan:
     file = store.path / FILE
     if is_tournament(store):
         data, where = read_fields(file, "tournament")
-        data.pop(
-            "called", None
-        )  # in files of older versions; now published entrants are matched by who plays
+        # In files of older versions; now published entrants are matched by who plays.
+        data.pop("called", None)
         made = make_tournament(as_meant(data, store.meanings), where=where)
         _check_begun(store, made, file)
         return TournamentPlan(made.pairs, made.stop, tuple(made.published), made.werewolves)
@@ -137,7 +136,7 @@ def _check_begun(store: Store, made: Tournament, file: Path) -> None:
     looks = store.meta(_LOOKS)
     if looks != _rule_for_looks(made):
         raise StoreError(
-            f"{file}: where a run looks at its games cannot change once it has begun, and it began with "
+            f"{file}: the deals of interim analyses cannot change once a run has begun, and it began with "
             f"{'no stop' if looks == '{}' else looks}; {undo}"
         )
 

@@ -115,11 +115,11 @@ def stoppable(budget: Budget) -> Iterator[None]:
     """
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
-    heard: list[signal.Signals] = []
+    received: list[signal.Signals] = []
 
-    def hear(number: signal.Signals) -> None:
-        heard.append(number)
-        if len(heard) > 1:
+    def receive(number: signal.Signals) -> None:
+        received.append(number)
+        if len(received) > 1:
             task.cancel()
             return
         budget.close(f"stopped by {'Ctrl-C' if number is signal.SIGINT else number.name}")
@@ -136,19 +136,19 @@ def stoppable(budget: Budget) -> Iterator[None]:
     with suppress(NotImplementedError, ValueError, RuntimeError):
         for number in (signal.SIGINT, signal.SIGTERM):
             before = signal.getsignal(number)
-            loop.add_signal_handler(number, hear, number)
+            loop.add_signal_handler(number, receive, number)
             installed.append((number, before))
     try:
         yield
     except asyncio.CancelledError:
-        if not heard:
+        if not received:
             raise
     finally:
         for number, before in installed:
             loop.remove_signal_handler(number)
             signal.signal(number, before)
-    if heard:
-        raise Interrupted(heard[0])
+    if received:
+        raise Interrupted(received[0])
 
 
 def budget_needed(why: str | None) -> tuple[str, float] | None:

@@ -172,7 +172,7 @@ def check_tables(db: sqlite3.Connection, path: Path) -> None:
     if found is not None:
         raise StoreError(
             f"{path} has a {ascii(str(found[0]))[1:-1][:80]}, which no file of Wolflab's has; get the file "
-            "anew from where it was made"
+            "again from where it was made"
         )
 
 

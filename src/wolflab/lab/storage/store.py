@@ -414,9 +414,8 @@ class Store(CallStore):
                 query = "UPDATE calls SET blocks = NULL, request = ? WHERE asker = ?"
                 self._db.execute(query, (FORGOTTEN, who))
                 self._keep_without_requests(row.id)
-                self._db.execute(
-                    "DELETE FROM rows WHERE game = ?", (row.id,)
-                )  # the row was counted with the words
+                # The row was counted with the words.
+                self._db.execute("DELETE FROM rows WHERE game = ?", (row.id,))
                 self._drop_blocks()
         return max(gone, brought)
 

@@ -169,7 +169,7 @@ class StudyPlan(Part):
     interview: list[StudyQuestion] = Field(default_factory=list)
     """Questions after the last game (002 §9.3)."""
     times: dict[str, Any] = Field(default_factory=dict)
-    """Time limits of a table; see `ui.web.plan.Times`."""
+    """Time limits of a table; see `ui.web.table_plan.Times`."""
     pause: Annotated[float, Field(ge=0, le=1440)] = 10
     """Minutes for which a game waits for a person without connection. Then it is planned again."""
     blind: StudyBlind | None = None

@@ -1,7 +1,7 @@
 """Finds games of a study with the same cards as a player's training game.
 
-Earlier versions dealt the first person's training game as deal 0 of the study (`plan.training_seeds`). The
-evidence is the training game's table in the study's folder.
+Earlier versions dealt the first person's training game as deal 0 of the study (`study_plan.training_seeds`).
+The evidence is the training game's table in the study's folder.
 """
 
 from __future__ import annotations

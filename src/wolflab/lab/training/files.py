@@ -158,7 +158,7 @@ def training_result(folder: Path) -> Result:
         return msgspec.json.decode(text, type=Result)
     except msgspec.DecodeError:
         raise StoreError(
-            f"{file} is not what a training wrote; remove it and resume: the last look is taken again"
+            f"{file} is not what a training wrote; remove it and resume: the final evaluation is run again"
         ) from None
 
 

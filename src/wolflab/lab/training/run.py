@@ -7,7 +7,7 @@ A run's directory, one folder a seed:
     seed-1/state.safetensors      what the next update depends on
     seed-1/policies/update-….safetensors   the learner as the population has it
     seed-1/policy.safetensors     the learner as it is: play with it by `policy: …/policy.safetensors`
-    seed-1/evaluation.json        the last look, on more deals
+    seed-1/evaluation.json        the final evaluation, on more deals
 
 After an update the policy, the line and the state are written, in this order. An interrupted run resumes from
 its last state; later lines are deleted and reproduced.
@@ -137,11 +137,11 @@ class _Run:
         experiment: TrainingSpec,
         folder: Path,
         seed: int,
-        rollout_workers: RolloutWorkers,
+        workers: RolloutWorkers,
         watch: TrainingWatch,
     ) -> None:
         self.experiment, self.settings = experiment, experiment.training
-        self.folder, self.seed, self.rollout_workers, self.watch = folder, seed, rollout_workers, watch
+        self.folder, self.seed, self.workers, self.watch = folder, seed, workers, watch
         self.policies = folder / POPULATION
         make_folder(self.policies)
         self.blank = experiment.untrained(seed)
@@ -214,7 +214,7 @@ class _Run:
         keys = [f"train/{self.seed}/{phase}/{number}" for number in range(count)]
         groups = grouped(keys, self.settings.rollouts.group)
         jobs = [RolloutJob(group, str(self._current()), updates, pool, cloning) for group in groups]
-        made = list(self.rollout_workers.do(jobs))
+        made = list(self.workers.do(jobs))
         decisions = [decisions_made for done in made for decisions_made in done.decisions]
         if not decisions:
             raise ExperimentError(
@@ -278,7 +278,7 @@ class _Run:
             for group in groups
         ]
         won: dict[Matchup, list[bool | None]] = {pair: [] for pair in arms}
-        for job, done in zip(jobs, self.rollout_workers.do(jobs), strict=True):
+        for job, done in zip(jobs, self.workers.do(jobs), strict=True):
             assert job.arm is not None
             won[job.arm] += done.won
         self.baseline |= {key: won[key[1]] for key in idle}
@@ -417,7 +417,7 @@ def _identity(training: TrainingSpec) -> str:
     defaults.
     """
     fields = training.model_dump(mode="json", exclude=set(APART), exclude_defaults=True)
-    fields["players"] = {name: spec.told() for name, spec in training.players().items()}
+    fields["players"] = {name: spec.non_default_fields() for name, spec in training.players().items()}
     return blake2b(json.dumps(fields, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 

@@ -154,7 +154,7 @@ def encoded(value: Any) -> bytes:
 
 @dataclass
 class _Counted:
-    """Sums over samples. winners: winner → number of games that count."""
+    """Sums over samples. over: samples of finished games. winners: winner → number of games that count."""
 
     samples: int = 0
     over: int = 0

@@ -229,29 +229,29 @@ class _TranscribedGame(StoredGame):
 
     def _calls(self) -> tuple[dict[int, dict[str, list[TranscriptCall]]], str]:
         """Seat → ask → calls, with asks in order; and why prompts are missing."""
-        whole = {call["key"].split("|", 1)[1]: call for call in self.store.calls_with_prompts(self.row.id)}
-        prompts, left_out = self._prompts(whole)
+        stored = {call["key"].split("|", 1)[1]: call for call in self.store.calls_with_prompts(self.row.id)}
+        prompts, left_out = self._prompts(stored)
         asked: dict[int, dict[str, list[TranscriptCall]]] = {}
         for prompt in prompts:
-            call = whole[prompt.key]
+            call = stored[prompt.key]
             if answered_by_person(call):
                 prompt = prompt._replace(reply=_persons_answer(prompt.reply, self.hidden))
             if prompt.seat is not None:
-                asked.setdefault(prompt.seat, {}).setdefault(prompt.ask, []).append(self._told(prompt, call))
+                asked.setdefault(prompt.seat, {}).setdefault(prompt.ask, []).append(self._call(prompt, call))
         return asked, left_out
 
-    def _prompts(self, whole: Mapping[str, Mapping[str, Any]]) -> tuple[Iterable[PromptShown], str]:
+    def _prompts(self, stored: Mapping[str, Mapping[str, Any]]) -> tuple[Iterable[PromptShown], str]:
         try:
             prompts = list(prompts_of(self.store, self.row.id))
         except WolflabError as error:
-            bare = [PromptShown.of(key, (), call["text"]) for key, call in whole.items()]
+            bare = [PromptShown.of(key, (), call["text"]) for key, call in stored.items()]
             return bare, NO_PROMPTS if self.hidden else str(error)
         if self.hidden:
             return [prompt._replace(messages=()) for prompt in prompts], NO_PROMPTS
-        model = next((whole[one.key]["model"] for one in prompts if _is_missing(one, whole)), "")
+        model = next((stored[one.key]["model"] for one in prompts if _is_missing(one, stored)), "")
         return prompts, f"those of {model} were not kept, and cannot be made again" if model else ""
 
-    def _told(self, prompt: PromptShown, call: Mapping[str, Any]) -> TranscriptCall:
+    def _call(self, prompt: PromptShown, call: Mapping[str, Any]) -> TranscriptCall:
         model = call["model"]
         names = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost")
         used = Usage(*(call[name] for name in names))
@@ -261,8 +261,8 @@ class _TranscribedGame(StoredGame):
         return TranscriptCall(prompt, model, used, cost, estimated, call["finish"], call["latency"])
 
 
-def _is_missing(prompt: PromptShown, whole: Mapping[str, Mapping[str, Any]]) -> bool:
-    return not prompt.messages and not answered_by_person(whole[prompt.key])
+def _is_missing(prompt: PromptShown, stored: Mapping[str, Mapping[str, Any]]) -> bool:
+    return not prompt.messages and not answered_by_person(stored[prompt.key])
 
 
 def _persons_answer(kept: str, hidden: bool) -> str:
