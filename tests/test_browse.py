@@ -261,12 +261,12 @@ def test_on_disk_no_link_leads_to_what_is_not_there(runs: Path) -> None:
         assert unquote_plus(ask[1]) in [probe.ask for probe in record.probes]
 
 
-def test_links_of_a_file_are_woken_within_its_run_alone(runs: Path) -> None:
-    sleeping = [
+def test_links_of_a_file_are_activated_within_its_run_alone(runs: Path) -> None:
+    inactive = [
         f'<a class="down" title="x" data-href="{to}">{to}</a>'
         for to in ("games?a=1", "javascript:alert(1)", "//elsewhere/", "/enter", "replay/1.html")
     ]
-    (runs / "run/report.html").write_text(f"<main>{''.join(sleeping)}<script>1</script></main>")
+    (runs / "run/report.html").write_text(f"<main>{''.join(inactive)}<script>1</script></main>")
     browser = client(runs)
     answer = browser.get(f"{address(browser, 'run')}report.html")
     assert [link for link in links(answer.text) if link != "./"] == ["games?a=1", "replay/1.html"]

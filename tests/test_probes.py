@@ -117,7 +117,7 @@ def test_people_in_a_study_are_asked_and_what_they_answer_is_counted(tmp_path: P
         while table.plan.state == "playing":
             await asyncio.sleep(0.25)
             for asked in table.sessions[seat].shown:
-                told = asked.told(table.sessions[seat].kept)
+                told = asked.message(table.sessions[seat].kept)
                 if told["among"]:
                     wrong = PersonAnswer(guessed=dict.fromkeys(told["rate"], "King"))
                     with pytest.raises(Refused, match="one of the roles in play"):

@@ -454,7 +454,7 @@ def test_nobody_answers_for_somebody_else(browser: Browser, site: Site) -> None:
             or asked
         )
     )
-    ask = site.server.tables[code].sessions[asked[0]].shown[0].told(StoredSession())
+    ask = site.server.tables[code].sessions[asked[0]].shown[0].message(StoredSession())
     for path in (path for n, path in enumerate(paths) if n != asked[0]):
         assert "not asked this" in sentence(browser.post(f"{path}/answer", json=an_answer(ask)), 409)
     assert browser.post(f"{paths[asked[0]]}/answer", json=an_answer(ask)).status_code == 200

@@ -89,7 +89,7 @@ def test_polls_are_asked_where_the_table_measures_and_the_last_answer_is_filled_
     seen: list[dict[str, Any]] = []
 
     def rate(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
-        told = asked.told(table.sessions[seat].kept)
+        told = asked.message(table.sessions[seat].kept)
         if told["outside"]:
             seen.append(told)
         if told["rate"]:
@@ -183,7 +183,7 @@ def test_a_planted_leak_shows_in_the_frames(tmp_path: Path, monkeypatch: pytest.
 
 def by_public_facts(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
     """Answers that depend on nothing but what everybody knows: so twins play alike."""
-    told, alive = asked.told(StoredSession()), table.public.facts.living
+    told, alive = asked.message(StoredSession()), table.public.facts.living
     options = told["options"]
     if options is None:
         return PersonAnswer(said=f"I sit at {seat + 1}.")

@@ -77,7 +77,7 @@ Choice = Callable[[WebTable, int, OpenAsk], PersonAnswer | None]
 
 def first_choice(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
     """The first option; everybody is believed alike."""
-    told = asked.told(StoredSession())
+    told = asked.message(StoredSession())
     if told["among"]:
         return PersonAnswer(guessed=dict.fromkeys(told["rate"], told["among"][0]))
     if told["rate"]:

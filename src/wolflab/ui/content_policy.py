@@ -10,7 +10,7 @@ from hashlib import sha256
 
 def written_policy(*scripts: str, data: bool = False) -> str:
     """The Content-Security-Policy of a page on disk: it allows the page's own style and pictures, and these
-    scripts. data: scripts that these import as data URLs run too.
+    scripts, each given as the text between its tags. data: scripts that these import as data URLs run too.
     """
     digests = [base64.b64encode(sha256(script.encode()).digest()).decode() for script in scripts]
     sources = [*(f"'sha256-{digest}'" for digest in digests), *(["data:"] if data else [])]

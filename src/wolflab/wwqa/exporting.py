@@ -223,7 +223,7 @@ def _lm_eval(splits: Mapping[str, Sequence[Item]]) -> dict[str, bytes]:
         made[f"wwqa_{split}.yaml"] = filled("lm_eval.yaml", row=split, max_tokens=MAX_TOKENS, metrics=metrics)
     group = {"group": "wwqa", "task": [f"wwqa_{split}" for split in splits]}
     made |= {"wwqa.yaml": yaml.safe_dump(group, sort_keys=False).encode(), "utils.py": filled("lm_eval.py")}
-    return made | _read_as_here("lm_eval.md", splits)
+    return made | _page_and_parser("lm_eval.md", splits)
 
 
 def _inspect(splits: Mapping[str, Sequence[Item]]) -> dict[str, bytes]:
@@ -232,10 +232,10 @@ def _inspect(splits: Mapping[str, Sequence[Item]]) -> dict[str, bytes]:
         for split in splits
     )
     task = filled("inspect.py", tasks=tasks, max_tokens=MAX_TOKENS)
-    return {"wwqa.py": task} | _read_as_here("inspect.md", splits)
+    return {"wwqa.py": task} | _page_and_parser("inspect.md", splits)
 
 
-def _read_as_here(template: str, splits: Mapping[str, Sequence[Item]]) -> dict[str, bytes]:
+def _page_and_parser(template: str, splits: Mapping[str, Sequence[Item]]) -> dict[str, bytes]:
     """The files for both tools: a page on the tasks, and copies of the parser of replies."""
     page = filled(
         template,
@@ -245,5 +245,5 @@ def _read_as_here(template: str, splits: Mapping[str, Sequence[Item]]) -> dict[s
         max_tokens=MAX_TOKENS,
     )
     parser = {"wolflab.wwqa": "reply_parser.py", "wolflab.text.replies": "thoughts.py"}
-    copies = {name: files(room).joinpath(name).read_bytes() for room, name in parser.items()}
+    copies = {name: files(package).joinpath(name).read_bytes() for package, name in parser.items()}
     return {"README.md": page, **copies}

@@ -514,7 +514,7 @@ class _Step(NamedTuple):
 
 
 _StepAhead = tuple[Model, list[RequestSize], int]
-"""The calls of a step: its model, the sizes of the most requests, and the fewest number of them."""
+"""The calls of a step: its model, the sizes of the most requests, and the least number of requests."""
 
 
 class _Steps(BatchItem[None]):

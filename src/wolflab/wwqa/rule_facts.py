@@ -285,7 +285,7 @@ def _one_side(q: Query, *roles: str) -> bool:
 
 @_fact
 def _end_of_row(q: Query, end: str) -> int:
-    """The seat at the "first" or the last end of the row."""
+    """The seat with the "lowest" or the "highest" number."""
     q.keep(f"The players in a row: {listed(q.rules.names)}.")
     return 0 if end == "lowest" else q.rules.players - 1
 
@@ -892,7 +892,7 @@ def _ends_without_sheriff(q: Query, by: str) -> bool:
 
 @_fact
 def _rounds(q: Query) -> int:
-    """The last round before the limit on rounds ends the game, found by bisection."""
+    """The last round that the limit on rounds allows, found by bisection."""
     low, high = 0, 1
     while not _last_round(q, high):
         low, high = high, high * 2

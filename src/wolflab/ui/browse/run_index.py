@@ -170,8 +170,8 @@ class RunIndex:
         return counts, cost
 
     def seconds_left(self, run: IndexedRun, counts: RunCounts) -> float | None:
-        """Seconds that a run still takes, at the pace of games since this server first saw it in work; None
-        if it is not in work, or no game has ended since.
+        """Seconds that a run still takes, at the pace of games since this server first saw it played; None
+        if nobody plays it now, or no game has ended since.
         """
         if not being_played(run):
             self._watched.pop(run.path, None)

@@ -1,1 +1,1 @@
-"""The commands of the command line, one module each; `common` has what several of them share."""
+"""The commands of the command line; `options` has their shared options, `common` what several of them do."""

@@ -35,8 +35,8 @@ def finish(done: bool) -> NoReturn:
 def check_alone(context: typer.Context, besides: tuple[str, ...] = ()) -> None:
     """Refuse flags beside --resume or --show that would be ignored silently, except those in `besides`."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
-    told = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
-    given = [name for name in told if name not in besides]
+    typed = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    given = [name for name in typed if name not in besides]
     for name in ("show", "resume"):
         if name in given and len(given) > 1:
             raise typer.BadParameter(f"--{name} takes a run as it is; the other flags are for new ones")
@@ -55,7 +55,7 @@ OnVillage = Annotated[
 ]
 Out = Annotated[Path | None, typer.Option(help="Directory of this run (default: a new one under runs/).")]
 Resume = Annotated[
-    Path | None, typer.Option(help="Take up this run where it stopped; -o changes its budget, concurrency …")
+    Path | None, typer.Option(help="Resume this run where it stopped; -o changes its budget, concurrency …")
 ]
 Yes = Annotated[
     bool,
@@ -70,7 +70,7 @@ SendKeys = Annotated[
     typer.Option("--yes", help="Send keys to the servers that settings name.", callback=ask_about_keys),
 ]
 KeepGoing = Annotated[
-    bool, typer.Option("--keep-going", help="Play on, though a model's first replies are all of no use.")
+    bool, typer.Option("--keep-going", help="Play on, even if a model's first replies are all unusable.")
 ]
 RULES = f"The preset of the rules: {', '.join(PRESETS)}."
 Preset = Annotated[str, typer.Option(help=RULES)]
@@ -87,7 +87,7 @@ GoingOn = Annotated[
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it is there.")]
 
-# -- a server of ours -------------------------------------------------------------------------
+# -- servers ----------------------------------------------------------------------------------
 
 Listening = Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines in.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")]

@@ -33,7 +33,7 @@ from ..wording import cut
 from .options import RunPath, commands
 
 _ERROR = 60
-"""Characters of a game's error in the list."""
+"""The most characters of a game's error in the list."""
 _WON = {True: "the village", False: "the Werewolves", None: "nobody"}
 
 

@@ -1,4 +1,4 @@
-"""`wolflab status`: the progress of a run or another directory, while it is in work or stopped."""
+"""`wolflab status`: the progress of a run or another directory, while it is being worked on or stopped."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def status(
 
 
 class _Work(NamedTuple):
-    """Whether a directory is in work. here: on this machine. unseen: words about another machine that took it
-    up and has not reported its end, else "".
+    """Whether somebody works on a directory. here: on this machine. unseen: words about another machine that
+    took it up and has not reported its end, else "".
     """
 
     here: bool
@@ -74,7 +74,7 @@ class _Work(NamedTuple):
         return cls(here, cannot if machine else "")
 
     def left(self, how: str) -> str:
-        """The state of something unfinished that is not in work here. how: how to resume it."""
+        """The state of something unfinished on which nobody works here. how: how to resume it."""
         return f"{self.unseen}; if not, {how}" if self.unseen else f"nobody works on it now; {how}"
 
 
@@ -82,7 +82,7 @@ def _show_calls(console: Console, path: Path, progress: dict[str, tuple[int, int
     """Print the state of calls outside games: a judge, an evaluation …"""
     over = bool(progress) and all(done >= planned for done, planned in progress.values())
     stopped = "over" if over else work.left("the command that began it goes on")
-    state = "in work now" if work.here else stopped
+    state = "in progress" if work.here else stopped
     say(console, f"{path}: calls alone, of a judge or an evaluation; {state}")
     for who, (done, planned) in progress.items():
         say(console, f"  {who}: {done:,} of {planned:,} done")

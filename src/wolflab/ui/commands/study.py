@@ -39,7 +39,7 @@ def study(
         Path | None,
         typer.Option(help="Write the study as a file to fill in, and stop.", show_default=False),
     ] = None,
-    show: Annotated[bool, typer.Option("--show", help="Tell how far it is, and stop.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="Print its progress, and stop.")] = False,
     host: Listening = "127.0.0.1",
     port: Port = 8000,
     out: Annotated[

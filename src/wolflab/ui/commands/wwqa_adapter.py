@@ -54,7 +54,7 @@ def merge_adapter(
     """Merge a trained adapter into its base, as a folder of weights that servers load."""
     known = LoraAdapter.read(adapter)
     known.save_merged(out)
-    say(console(), f"whole weights (base {known.base}) written to {out}")
+    say(console(), f"merged weights (base {known.base}) written to {out}")
 
 
 @commands.command(

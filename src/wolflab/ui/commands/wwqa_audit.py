@@ -36,7 +36,7 @@ def audit_files(
     files: QuestionFiles,
     train: Annotated[list[Path], typer.Option(help="A training file (repeatable).")] = [],
     rules: Annotated[
-        str | None, typer.Option(help="Hold labels against this preset, not against 002's rules.")
+        str | None, typer.Option(help="Check labels against this preset instead of 002's rules.")
     ] = None,
     out: Annotated[
         Path, typer.Option("-o", "--out", help="A directory for the page, the numbers and cleaned copies.")
@@ -81,30 +81,30 @@ def _copies(found: Audit, out: Path) -> list[Path]:
 def audit_as_dict(found: Audit, copies: Sequence[Path]) -> dict[str, Any]:
     """All findings as plain values. copies: the path of each file's cleaned copy."""
 
-    def told(spot: ItemPlace) -> dict[str, Any]:
+    def entry(spot: ItemPlace) -> dict[str, Any]:
         file, item = found.files[spot.file], found.item(spot)
         place = {"file": file.path.name, "line": file.used[spot.place].line}
         return place | {"question": item.question, "answer": item.answer}
 
     def groups(some: Sequence[tuple[ItemPlace, ...]]) -> list[list[dict[str, Any]]]:
-        return [[told(spot) for spot in group] for group in some]
+        return [[entry(spot) for spot in group] for group in some]
 
     return {
         "files": [_file(found, number, copy) for number, copy in enumerate(copies)],
         "test_questions_in_training": [
-            {"test": told(leak.test), "train": [told(spot) for spot in leak.train], "exact": leak.exact}
+            {"test": entry(leak.test), "train": [entry(spot) for spot in leak.train], "exact": leak.exact}
             | {"answers": _answers(found, leak.test, leak.train)}
             for leak in found.leaks
         ],
         "contradictions": groups(found.contradictions),
         "contradictions_in_other_words": [
-            [told(check.spot) | {"reading": _reading(check)} for check in group] for group in found.restated
+            [entry(check.spot) | {"reading": _reading(check)} for check in group] for group in found.restated
         ],
-        "labels": [told(check.spot) | _label(check) for check in found.checks],
-        "not_proved_again": [told(spot) for spot, same in found.proofs.items() if same is False],
+        "labels": [entry(check.spot) | _label(check) for check in found.checks],
+        "not_proved_again": [entry(spot) for spot, same in found.proofs.items() if same is False],
         "duplicates": groups(found.exact),
         "near_duplicates": groups(found.near),
-        "left_out": [told(spot) | {"why": why} for spot, why in found.left_out.items()],
+        "left_out": [entry(spot) | {"why": why} for spot, why in found.left_out.items()],
     }
 
 

@@ -54,7 +54,7 @@ def build_questions(
         int | None,
         typer.Option(
             min=1,
-            help="At most so many ways to tell and to ask each kind, but for the test of new wordings.",
+            help="At most this many ways to tell and to ask each kind, except in the test of new wordings.",
             show_default=False,
         ),
     ] = None,

@@ -48,7 +48,7 @@ def evaluate_files(
         list[str], typer.Option(help="Ask this split, not the test splits: train … (repeatable).")
     ] = [],
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Ask at most so many questions of each row.")
+        int | None, typer.Option(min=1, help="Ask at most this many questions of each row.")
     ] = None,
     seed: Annotated[int, typer.Option(help="The seed of that draw, and of --coin.")] = 1,
     rules_text: Annotated[str, typer.Option(help="Put the rules in front: yes, no or both.")] = "yes",

@@ -92,7 +92,7 @@ def finetune(
         list[Path], typer.Option(help="A further file that is asked before and after (repeatable).")
     ] = [],
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Ask at most so many questions of each test row.")
+        int | None, typer.Option(min=1, help="Ask at most this many questions of each test row.")
     ] = None,
     rules_text: Annotated[
         str, typer.Option(help="Put the rules in front of test questions: yes, no or both.")

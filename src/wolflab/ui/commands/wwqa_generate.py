@@ -70,7 +70,7 @@ def generate_questions(
     near: Annotated[
         str, typer.Option(help="Leave out near-duplicates by this embedder: hashing, minilm … or off.")
     ] = "hashing",
-    threshold: Annotated[float, typer.Option(help="… that are at least so similar (cosine).")] = 0.95,
+    threshold: Annotated[float, typer.Option(help="… that are at least this similar (cosine).")] = 0.95,
     seed: Annotated[int, typer.Option(help="Another seed gives other questions.")] = 1,
     tokens: TokenBudget = None,
     usd: UsdBudget = None,

@@ -50,7 +50,7 @@ def review_questions(
     blind: Annotated[bool, typer.Option("--blind", help="Keep the file's answers from people.")] = False,
     labels: Annotated[list[Path], typer.Option(help="A person's filled-in table (repeatable).")] = [],
     decided: Annotated[
-        list[Path], typer.Option(help="A table whose word settles where people disagree (repeatable).")
+        list[Path], typer.Option(help="A table that decides where people disagree (repeatable).")
     ] = [],
     out: Annotated[
         Path | None,

@@ -24,8 +24,8 @@ def labelling_page(
     **more: Any,
 ) -> str:
     """The page as text. name: of its body (`name`.html) and its script (`name`.js), both beside this file.
-    kept: the browser's key for the labels. code: the items', so that labels of two sets never mix. items:
-    each with an `id`, its `rules`, and the script's data; more: further data.
+    kept: the browser's key for the labels. code: of the set of items, so that labels of two sets never mix.
+    items: each with an `id`, its `rules`, and the script's data; more: further data.
     """
     rules = list(dict.fromkeys(item["rules"] for item in items))  # long, and mostly the same for all items
     listed = [item | {"rules": rules.index(item["rules"])} for item in items]

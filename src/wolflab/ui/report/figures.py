@@ -131,7 +131,7 @@ class Picture(PageBlock):
 
 @dataclass(slots=True)
 class Drawing:
-    """A figure in work, of one panel or more."""
+    """A figure that is being drawn, of one panel or more."""
 
     name: str
     alt: str

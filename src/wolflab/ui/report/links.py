@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from ...lab.results.extras import Extras
 
-_SLEEPING = re.compile(r'<a class="down" title="[^"<>]*" data-href="(?=games\?|replay/[0-9])')
+_INACTIVE = re.compile(r'<a class="down" title="[^"<>]*" data-href="(?=games\?|replay/[0-9])')
 LISTED = "Its games, in the browser: wolflab serve RUN"
 """The title of an inactive link to games."""
 
@@ -41,7 +41,7 @@ class Links:
         to = f"replay/{number}.html" + (f"#{urlencode({'as': 'moderator', 'ask': ask})}" if ask else "")
         if number in self.written:
             return f'<a href="{escape(to)}">{escape(words)}</a>'
-        return sleeping(to, escape(words), f"This game as a page: wolflab replay RUN {number}")
+        return inactive_link(to, escape(words), f"This game as a page: wolflab replay RUN {number}")
 
 
 NO_LINKS = Links()
@@ -68,11 +68,11 @@ def games_address(wanted: Mapping[str, str]) -> str:
     return f"games?{urlencode(wanted)}" if wanted else "games"
 
 
-def sleeping(to: str, inner: str, title: str = LISTED) -> str:
+def inactive_link(to: str, inner: str, title: str = LISTED) -> str:
     """An inactive link. to: an address within the run. inner: HTML."""
     return f'<a class="down" title="{escape(title)}" data-href="{escape(to)}">{inner}</a>'
 
 
 def with_active_links(html: str) -> str:
     """A page with active links. Only addresses within the run are activated, whatever a file on disk says."""
-    return _SLEEPING.sub('<a class="down" href="', html)
+    return _INACTIVE.sub('<a class="down" href="', html)

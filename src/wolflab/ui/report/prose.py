@@ -30,10 +30,10 @@ relative to how far it believes the other living players. DC: the share of days 
 turned to the Sheriff's. Correlation: how alike the person and the agents rank the players whom both have
 judged (002, Table 3). In a study people are few and differ: intervals are over people and deals.</p>"""
 
-ENOUGH = """With so many people, and as much spread as there was, a true value is told from a fixed one where
-it lies at least so far off: {}."""
+ENOUGH = """With this number of people, and the spread that was found, a true value can be distinguished from
+a fixed one if it differs by at least this much: {}."""
 
-NOT_ENOUGH = """That is too little to say how far another value has to lie off to be told from these."""
+NOT_ENOUGH = """That is too little to say by how much a value must differ to be distinguished from these."""
 
 LEARNING_FIGURE = """By the place of a game among its person's games, with 95 % intervals over people and
 deals. “Change a game” in the table is the slope within people: that people differ, or stop early, makes no

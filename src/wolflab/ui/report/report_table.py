@@ -18,7 +18,7 @@ from ...files import write
 from ...lab.labels.label_files import guarded
 from .blocks import PageBlock
 from .latex import latex_words
-from .links import sleeping
+from .links import inactive_link
 
 Number = float | int | None
 
@@ -202,7 +202,7 @@ def _cell(given: Cell | str) -> Cell:
 
 
 def _in_html(cell: Cell) -> str:
-    text = sleeping(cell.to, _broken(cell.text)) if cell.to else _broken(cell.text)
+    text = inactive_link(cell.to, _broken(cell.text)) if cell.to else _broken(cell.text)
     if cell.look or cell.hint or cell.ends:
         look = f' class="{cell.look}"' if cell.look else ""
         title = f' title="{escape(cell.hint)}"' if cell.hint else ""

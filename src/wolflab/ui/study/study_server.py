@@ -332,8 +332,8 @@ class StudyServer:
             return not is_abandoned(own.game(1))
 
     def _after_a_kill(self) -> None:
-        """After a killed server: void planned games without a table, and note all other games in their
-        people's files.
+        """After a killed server: abandon planned games without a table, and note the others in their people's
+        files.
         """
         plans = (read_plan(file.parent) for file in self.tables.folder.glob(f"*/{TABLE}"))
         made = {plan.game: plan.code for plan in plans}

@@ -1,6 +1,6 @@
 """A warning during a run: most replies of a player cannot be used, or most of its decisions are stand-ins. It
 comes once for each player and stops nothing (`lab.runs.first_decisions` does). It counts from the store when
-a model has answered 50, 100, 200 … times, so that a long run costs few looks.
+a model has answered 50, 100, 200 … times, so that a long run is not checked more often than a short one.
 """
 
 from __future__ import annotations

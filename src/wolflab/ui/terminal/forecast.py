@@ -123,9 +123,9 @@ def _games_left(
 def forecast_underway(
     experiment: Experiment, rehearsal: Rehearsal, store: Store
 ) -> tuple[RunForecast, int] | None:
-    """The total forecast of a run in work, and the number of replies that it is based on; None if nothing is
-    left to play. The total has the finished games' costs and the others' forecast; the hours are of the
-    latter alone.
+    """The total forecast of a run that is being played, and the number of replies that it is based on. None
+    if nothing is left to play. The total has the finished games' costs and the others' forecast; the hours
+    are of the latter alone.
     """
     left = _games_left(experiment, store)
     if not any(left.values()):
@@ -170,7 +170,7 @@ def _tell_forecast(
 
 
 def forecast_in_a_line(expected: RunForecast) -> str:
-    """The forecast of a run in work, in a line; see `forecast_underway`."""
+    """The forecast of a run that is being played, in a line; see `forecast_underway`."""
     parts = [f"{_in_words(expected.calls)} calls", f"{_in_words(expected.tokens)} tokens"]
     parts += [] if expected.usd is None else [_usd_in_words(expected)]
     if expected.hours is not None:

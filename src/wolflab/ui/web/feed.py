@@ -57,7 +57,7 @@ class Feed:
         self.items.append(encode(kind(self.facts.round, self.facts.phase, *fields)))
 
     def thoughts(self, seat: int, notes: Sequence[tuple[str, Content]], invalid: str | None) -> None:
-        """Add an agent's notes to the host's feed; nobody sees them while people play."""
+        """Add an agent's notes to the host's feed; nobody else sees them while people play."""
         lines = [line for step, note in notes for line in note_lines(step, note, self.ruleset.names)]
         if invalid:
             lines.append(f"No usable reply: {invalid}")

@@ -84,7 +84,7 @@ class OpenAsk:
         names = self.question.situation.ruleset.names
         return [names[seat] for seat in task.targets] if isinstance(task, Rate | Deduce) else []
 
-    def told(self, kept: StoredSession) -> dict[str, Any]:
+    def message(self, kept: StoredSession) -> dict[str, Any]:
         """The ask as the page gets it. until: by the loop's clock. among: the possible answers for each
         player; None for a number.
         """

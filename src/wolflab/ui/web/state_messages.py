@@ -151,7 +151,7 @@ def _you(state: TableState, seat: int, feed: Feed) -> _Message:
         "about": what_it_does(role, state.ruleset),
         "pack": list(facts.pack_of(seat)),
         "known": feed.known,
-        "asks": [ask.told(session.kept) for ask in session.shown],
+        "asks": [ask.message(session.kept) for ask in session.shown],
         "may_rest": night and not session.shown,
         "rested": night and session.rests > 0,
         "stand_in": playing and state.alive(seat) and state.idle(seat),

@@ -102,7 +102,7 @@ async def _take_list(request: Request, access: AccessControl) -> Response:
         if refused.status != 401:
             raise
         return JSONResponse({"needs_access": True, "error": str(refused)})
-    return JSONResponse(access.server.told(access.is_host(request)))
+    return JSONResponse(access.server.listing(access.is_host(request)))
 
 
 async def _take_enter(request: Request, access: AccessControl) -> Response:

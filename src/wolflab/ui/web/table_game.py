@@ -58,7 +58,7 @@ class TableGame:
         self._go_on(self._table.plan.budget)
 
     def resume(self, budget: BudgetPlan | None = None) -> None:
-        """Resume after a failure. budget: a new one."""
+        """Resume after a failure. budget: limits that replace the table's; None for one that stays."""
         if self._table.plan.state != "paused":
             raise Refused(409, "this game is not paused")
         old, new = self._table.plan.budget, budget or BudgetPlan()
@@ -162,7 +162,7 @@ class TableGame:
             yield store
 
     def _finished(self, task: asyncio.Task[None]) -> None:
-        """Called when the game's task is done: by itself, by `give_up`, by `close`, or by a fault of the
+        """Called when the game's task is done: by itself, by `give_up`, by `cancel`, or by a fault of the
         program.
         """
         if task.cancelled():

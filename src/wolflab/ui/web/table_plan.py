@@ -133,7 +133,7 @@ class TablePlan(msgspec.Struct):
     a study's run; 0 for a table with a run of its own. way: the page for its people after the game; "" for
     none. patience: seconds that the game waits for a person who has lost the connection, before it does what
     it declares. signals: count whether statements are pasted, and how long pages are hidden
-    (`lab.studies.plan`); only in studies.
+    (`lab.studies.study_plan`); only in studies.
     """
 
     code: str
@@ -180,7 +180,7 @@ class TablePlan(msgspec.Struct):
 
     @property
     def free(self) -> list[int]:
-        """The seats that are still free."""
+        """The seats that a person with the table's link may still take."""
         return [n for n, seat in enumerate(self.seats) if seat.kind == "person" and not seat.taken]
 
     @property
@@ -233,24 +233,23 @@ class TablePlan(msgspec.Struct):
         pace = f"Agents take {times.pace:g} seconds before they speak, longer for long statements."
         marks = "Agents are marked as agents."
         if not self.marked:
-            pace = "Agents take a tenth to a half of the time that people have, by chance."
+            pace = "Agents take a random time, a tenth to a half of what people have."
             marks = "Agents are not marked."
         steps = ""
         if self.night_steps > 1:
-            steps = (
-                f"It has {self.night_steps} parts, one after another: whoever chooses has the time of their "
-                "part alone."
-            )
+            parts = f"{self.night_steps} parts, one after another"
+            steps = f"It has {parts}: a choice has only the time of its part."
         blind = bool(self.way) and not self.marked  # neither agents nor people are mentioned
         ready = "all who wait" if blind else "all living people"
         sentences = [
             f"A statement has {times.speak:g} seconds, a vote {times.vote:g}.",
-            f"A night lasts {self.night_seconds:g} seconds, whoever lives. It is over sooner when {ready} "
-            f"are ready. {steps}",
-            f"Who has lost the connection has {duration(self.patience)} to come back; after that {vanish}.",
+            f"A night lasts {self.night_seconds:g} seconds, regardless of who lives. It is over sooner when "
+            f"{ready} are ready. {steps}",
+            f"A player who has lost the connection has {duration(self.patience)} to come back; after that "
+            f"{vanish}.",
             *([] if blind else [f"{pace} {marks}"]),
-            "Who gives no answer in time says nothing, or does what the rules have for it: often something "
-            "drawn by lot.",
+            "A player who gives no answer in time says nothing, or the rules' stand-in is used: often a "
+            "random action.",
         ]
         if "departure" in self.ruleset.due:
             sentences.append(

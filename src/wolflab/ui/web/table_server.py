@@ -212,7 +212,7 @@ class TableServer:
     def _is_there(self, code: str) -> bool:
         return bool(code) and (self.folder / code / TABLE).is_file()
 
-    def told(self, host: bool) -> dict[str, Any]:
+    def listing(self, host: bool) -> dict[str, Any]:
         """The list of tables, and the choices for a new one."""
         newest = sorted(self.tables.values(), key=lambda table: -table.plan.made)
         return {

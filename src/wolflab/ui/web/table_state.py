@@ -1,5 +1,5 @@
 """The state of a table: its plan, its sessions and feeds, who is connected, and whom the game waits for.
-`state_messages` reads it; the lobby (`table`), the game (`table_game`) and connections change it.
+`state_messages` reads it; the lobby (`web_table`), the game (`table_game`) and connections change it.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class TableState(ABC):
         self.awaited: Awaited | None = None
         self.just_gone: tuple[int, ...] = ()
         self.touch = _DelayedCall(self.publish, _TOGETHER)
-        """Something has changed: everybody is sent how it is, once what belongs together has happened."""
+        """Note a change: the present state is sent to everybody soon, once for changes that come together."""
         self.save_soon = _DelayedCall(self.save_now, LOOK)
         self._tell_spectators = _DelayedCall(self.touch, 1)
 

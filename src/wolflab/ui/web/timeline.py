@@ -115,13 +115,13 @@ class Timeline:
     night_began: float | None = None
     hidden_until: float | None = None
     """Until when an act by day may be hidden; None if none may."""
-    _beats: asyncio.Queue[TimelineEntry | None] = field(default_factory=asyncio.Queue)
+    _entries: asyncio.Queue[TimelineEntry | None] = field(default_factory=asyncio.Queue)
     _last: float = 0.0
     _awake: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def add(self, beat: TimelineEntry | None) -> None:
+    def add(self, entry: TimelineEntry | None) -> None:
         """Add the next entry; None is the end, after which `run` returns."""
-        self._beats.put_nowait(beat)
+        self._entries.put_nowait(entry)
 
     def wake(self) -> None:
         """Check again whether the night may end."""
@@ -130,8 +130,8 @@ class Timeline:
     async def run(self) -> None:
         """Show all entries in order, each at its time."""
         self._last = clock()
-        while (beat := await self._beats.get()) is not None:
-            match beat:
+        while (entry := await self._entries.get()) is not None:
+            match entry:
                 case PersonAsked(open):
                     open()
                 case GameAsks(asks):

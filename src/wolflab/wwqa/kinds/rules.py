@@ -115,11 +115,11 @@ _ASKS: Mapping[str, Asks] = {
     "hunter-may-shoot": _hunter_leaves,
     "both-gone": _last_ones,
 }
-"""What may be asked, of kinds where that hangs on the rules."""
+"""The possible arguments of the kinds for which they depend on the rules."""
 
 
 def _answer(entry: dict[str, Any], asks: Asks | None) -> EngineAnswer:
-    """By the fact that the entry of a kind names. What is no field of a kind is taken out of the entry."""
+    """The answer by the fact that a kind's entry names. Removes from the entry what is no field of a kind."""
     name, *about = entry.pop("fact").split()
     asked: Sequence[AskedAbout] = entry.pop("asked", ({},))
     when: Mapping[str, Any] = entry.pop("when", {})
