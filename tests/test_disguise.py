@@ -22,6 +22,7 @@ from wolflab.models.village.speech.phrases import BANKS, Point, phrase
 from wolflab.rules import DOCTOR, PRESETS, ROLES, SHERIFF, WITCH, Ruleset
 from wolflab.rules.naming import completed, own_words, plural
 from wolflab.text.asking.disguise import (
+    DISGUISES,
     INVENTED,
     OPPOSITE,
     UNRELATED,
@@ -552,6 +553,11 @@ def test_long_names_are_not_repeated_in_full() -> None:
         with pytest.raises(RulesetError) as refused:
             WITCH.with_(role_names=given_names)
         assert len(str(refused.value)) < 300
+
+
+def test_every_role_has_a_name_in_every_ready_mapping() -> None:
+    for mapping in DISGUISES.values():
+        assert mapping.keys() == ROLES.keys()
 
 
 @EVERY

@@ -58,7 +58,7 @@ UNRELATED: dict[str, tuple[str, str]] = {
         "    interview: bool = False\n",
         "    interview: bool = False\n    loud: bool = False\n",
     ),
-    "text/asking/disguise.py": ('"Hunter": "molvek"', '"Hunter": "grimvar"'),
+    "rules/roles/hunter.py": ('"molvek"', '"grimvar"'),
     "text/asking/prompts/judge.txt": (r"\Z", "Take your time.\n"),
     "text/asking/prompts/own/succeed.txt": (r"\Z", "Think of the village.\n"),
     "text/asking/prompts/sections.txt": (r"\Z", "fog: There is fog.\n"),

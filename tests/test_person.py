@@ -31,7 +31,7 @@ from wolflab.text.notes import Deduced
 from wolflab.text.people import ASKED_ALREADY, PersonAnswer, TimedAnswer, decode_answer, encode_answer
 from wolflab.text.probes import PROBES
 from wolflab.text.questions import Deduce, Question, Rate
-from wolflab.ui.terminal.game import ICONS, GamePrinter
+from wolflab.ui.terminal.game import GamePrinter, icon_of
 from wolflab.ui.terminal.keyboard import Keyboard, PipedLines
 from wolflab.ui.terminal.seat import TerminalTable, chosen_option, ratings
 
@@ -71,7 +71,7 @@ def test_a_person_plays_a_whole_game_of_every_preset(rules: str, tmp_path: Path)
 @pytest.mark.parametrize("role", ["Werewolf", "Villager", "Seer", "Witch", "Hunter", "Guard"])
 def test_any_role_can_be_played(role: str, tmp_path: Path) -> None:
     shown = sit_down(tmp_path / "table", FIRST, "--rules", "twelve", "--as", role.lower())
-    assert f"You are player_1, {ICONS[role]} {role}." in shown
+    assert f"You are player_1, {icon_of(role)} {role}." in shown
     assert "kept in" in shown
 
 

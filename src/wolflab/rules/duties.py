@@ -15,7 +15,7 @@ so that the order of play need not know the roles:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -71,6 +71,9 @@ class Role:
     card: switches → the sentences of the rules that describe this role.
     pack: its holders recognise each other on the first night.
     plain: the role has no ability (the win condition "no plain Villager left" counts these).
+    icon: a character for terminals; empty: none of its own.
+    pseudonyms: its names in the ready disguises, by disguise (`text.asking.disguise.DISGUISES`); under
+    others it keeps its own name.
     """
 
     name: str
@@ -81,6 +84,8 @@ class Role:
     pack: bool = False
     plain: bool = False
     aliases: tuple[str, ...] = ()
+    icon: str = ""
+    pseudonyms: Mapping[str, str] = field(default_factory=dict)
 
     wolf: bool = field(init=False, default=False)
     """On the Werewolves' side."""

@@ -18,4 +18,6 @@ ROLE = Role(
     side=Side.VILLAGE,
     card=card,
     duties=(shield_duty("save", "saved"),),
+    icon="💉",
+    pseudonyms={"unrelated": "florist", "opposite": "poisoner", "invented": "elbrin"},
 )

@@ -19,4 +19,6 @@ ROLE = Role(
     card=card,
     duties=(shield_duty("protect", "protected"),),
     aliases=("bodyguard",),
+    icon="🛡",
+    pseudonyms={"unrelated": "sentry", "opposite": "traitor", "invented": "arvane"},
 )

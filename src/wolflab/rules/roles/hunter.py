@@ -53,4 +53,6 @@ ROLE = Role(
     side=Side.VILLAGE,
     card=card,
     duties=(Duty("shoot", "shoot", "shot", options, act, when="departure", shoots=True),),
+    icon="🏹",
+    pseudonyms={"unrelated": "gardener", "opposite": "pacifist", "invented": "molvek"},
 )

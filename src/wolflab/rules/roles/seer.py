@@ -49,4 +49,6 @@ ROLE = Role(
     side=Side.VILLAGE,
     card=card,
     duties=(Duty("see", "see", "saw", options, act, reads=True),),
+    icon="🔮",
+    pseudonyms={"unrelated": "prophet", "opposite": "blind beggar", "invented": "quisto"},
 )

@@ -9,4 +9,6 @@ ROLE = Role(
     side=Side.VILLAGE,
     card=lambda rules: "the Villagers do nothing",
     plain=True,
+    icon="🧑",
+    pseudonyms={"unrelated": "thief", "opposite": "Werewolf", "invented": "pomin"},
 )

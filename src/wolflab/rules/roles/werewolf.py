@@ -59,4 +59,6 @@ ROLE = Role(
     duties=(Duty("kill", "kill", "killed", options, act, chained=True),),
     pack=True,
     aliases=("wolf", "wolves"),
+    icon="🐺",
+    pseudonyms={"unrelated": "pretty girl", "opposite": "Villager", "invented": "drell"},
 )

@@ -105,4 +105,6 @@ ROLE = Role(
         ),
         Duty("poison", "poison", "poisoned", poison_options, poison, after=("antidote",)),
     ),
+    icon="🧪",
+    pseudonyms={"unrelated": "pharmacist", "opposite": "saint", "invented": "oskaya"},
 )

@@ -26,43 +26,23 @@ from ..reading import forms
 from .rules_text import rules_text
 from .templates import template_texts
 
-UNRELATED: Mapping[str, str] = MappingProxyType(
-    {
-        "Werewolf": "pretty girl",
-        "Villager": "thief",
-        "Seer": "prophet",
-        "Guard": "sentry",
-        "Witch": "pharmacist",
-        "Doctor": "florist",
-        "Hunter": "gardener",
-    }
-)
-"""003's own words for the five roles of its game, and two more. Its last three hint at what they do."""
+_FIRST_ROLES = ("Werewolf", "Villager", "Seer", "Guard", "Witch", "Doctor", "Hunter")
+"""The order of their names in the mappings and thus in records; other roles follow."""
 
-OPPOSITE: Mapping[str, str] = MappingProxyType(
-    {
-        "Werewolf": "Villager",
-        "Villager": "Werewolf",
-        "Seer": "blind beggar",
-        "Guard": "traitor",
-        "Witch": "saint",
-        "Doctor": "poisoner",
-        "Hunter": "pacifist",
-    }
-)
+
+def _ready(name: str) -> Mapping[str, str]:
+    """The mapping of a ready disguise: role → the role's name in it, of the roles that have one."""
+    words = {role: ROLES[role].pseudonyms for role in dict.fromkeys((*_FIRST_ROLES, *ROLES))}
+    return MappingProxyType({role: said[name] for role, said in words.items() if name in said})
+
+
+UNRELATED = _ready("unrelated")
+"""003's own words for the five roles of its game, and further ones. Most of them hint at what they do."""
+
+OPPOSITE = _ready("opposite")
 """Words of opposite meaning; the village is the "wolf pack", the Werewolves' pack the "village"."""
 
-INVENTED: Mapping[str, str] = MappingProxyType(
-    {
-        "Werewolf": "drell",
-        "Villager": "pomin",
-        "Seer": "quisto",
-        "Guard": "arvane",
-        "Witch": "oskaya",
-        "Doctor": "elbrin",
-        "Hunter": "molvek",
-    }
-)
+INVENTED = _ready("invented")
 """Words that mean nothing: the strictest control, because no name hints at a task."""
 
 DISGUISES: Mapping[str, Mapping[str, str]] = MappingProxyType(
@@ -75,7 +55,7 @@ def disguise(name: str, ruleset: Ruleset) -> dict[str, str]:
     """A ready mapping for a ruleset: its roles' names alone, so that a name for a role that is added later
     changes no game without it. name: one of `DISGUISES`.
     """
-    return {key: word for key, word in DISGUISES[name].items() if key not in ROLES or ruleset.count(key)}
+    return {role: word for role, word in DISGUISES[name].items() if ruleset.count(role)}
 
 
 def disguised(text: str, ruleset: Ruleset) -> str:

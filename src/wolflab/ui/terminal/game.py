@@ -32,15 +32,10 @@ from ...text.transcript import (
 )
 from ..notes import acted, note_lines
 
-ICONS = {
-    "Werewolf": "🐺",
-    "Seer": "🔮",
-    "Guard": "🛡",
-    "Doctor": "💉",
-    "Witch": "🧪",
-    "Hunter": "🏹",
-    "Villager": "🧑",
-}
+
+def icon_of(role: str, otherwise: str = "·") -> str:
+    """A role's character; `otherwise` for a role without one, and for an unknown one ("")."""
+    return (ROLES[role].icon if role in ROLES else "") or otherwise
 
 
 class GamePrinter:
@@ -87,7 +82,7 @@ class GamePrinter:
 
     def _dealt(self, event: Dealt) -> None:
         """Print a player's own role; for the moderator all roles, when all are dealt."""
-        names, icon = self.ruleset.names, ICONS.get(event.role, "·")
+        names, icon = self.ruleset.names, icon_of(event.role)
         if self.seat is not None:
             self.console.print(f"[yellow]You are {names[event.seat]}, {icon} {event.role}.[/]")
             return
@@ -95,7 +90,7 @@ class GamePrinter:
         for role in dict.fromkeys(roles) if all(roles) else ():
             style = "red" if ROLES[role].wolf else "cyan"
             players = ", ".join(name for name, held in zip(names, roles, strict=True) if held == role)
-            self.console.print(f"{ICONS.get(role, '·')} [{style}]{role}[/]: {players}")
+            self.console.print(f"{icon_of(role)} [{style}]{role}[/]: {players}")
 
     def _item(
         self, item: HeadingItem | AnnouncementItem | SecretItem | StatementItem | EndItem, event: Event
@@ -112,10 +107,10 @@ class GamePrinter:
                 out.print(f"[bold red]Moderator:[/] [red]{escape(item.text)}[/]")
                 self._rest()
             case AnnouncementItem() | SecretItem():
-                icon = ICONS.get(roles[event.seat], "·") if isinstance(event, Chose) else "·"
+                icon = icon_of(roles[event.seat]) if isinstance(event, Chose) else "·"
                 out.print(Padding(Text(f"{icon} {item.text}", style="dim"), (0, 2)))
             case StatementItem():
-                icon = "👤" if self.seat is not None else ICONS.get(roles[item.seat], "👤")
+                icon = "👤" if self.seat is not None else icon_of(roles[item.seat], "👤")
                 where = f" [dim]({item.where})[/]" if item.where != "discussion" else ""
                 silent = "" if item.text else " [dim]said nothing.[/]"
                 out.print(f"{icon} [bold]{self.ruleset.names[item.seat]}[/]{where}{silent}")

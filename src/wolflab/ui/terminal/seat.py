@@ -22,7 +22,7 @@ from ...text.asking.sentences import a_role, line_sentence, listed
 from ...text.people import PersonAnswer, TimedAnswer, poll_of, request_for_people
 from ...text.probes import OPINIONS
 from ...text.questions import Deduce, Line, Question, Rate, Situation
-from .game import ICONS, GamePrinter
+from .game import GamePrinter, icon_of
 from .keyboard import KEYS, Keyboard, PipedLines, piped
 
 HELP = """\
@@ -180,7 +180,7 @@ def _bar(now: Situation) -> str:
     name = now.ruleset.names[now.seat]
     office = ", the Sheriff" if now.sheriff == now.seat else ""
     time = "Night" if now.phase == "night" else "Day"
-    return f"{time} {now.round} · you are {name}, {ICONS.get(now.role, '·')} {now.role}{office}"
+    return f"{time} {now.round} · you are {name}, {icon_of(now.role)} {now.role}{office}"
 
 
 def _known_to_seat(now: Situation) -> str:

@@ -31,11 +31,15 @@ const ICONS = {
   clock: "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v4.5l3 1.5",
 };
 
-/** A line drawing. Screen readers ignore it, because the word is always beside it. */
+/** A line drawing, or the first letter of a role without one. Screen readers ignore it, because the word is
+ * always beside it. */
 export function Icon({ name }) {
   const known = ICONS[name] ? name : "unknown";
-  return html`<svg class="icon i-${known.toLowerCase()}" viewBox="0 0 24 24" aria-hidden="true">
-    <path d=${ICONS[known]} /></svg>`;
+  const drawing = ICONS[name] || !name
+    ? html`<path d=${ICONS[known]} />`
+    : html`<text x="12" y="18" font-size="18" text-anchor="middle" fill="currentColor"
+        stroke="none">${[...name][0]}</text>`;
+  return html`<svg class="icon i-${known.toLowerCase()}" viewBox="0 0 24 24" aria-hidden="true">${drawing}</svg>`;
 }
 
 const SHAPES = [
