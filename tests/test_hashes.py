@@ -67,8 +67,8 @@ UNRELATED: dict[str, tuple[str, str]] = {
 """file → (what is replaced once, by what): nothing of it is used by the games below."""
 PRESET = (
     "rules/ruleset.py",
-    r"NINE, TWELVE\)",
-    'NINE, TWELVE, WITCH.with_(name="big"))',
+    "    TWELVE: ",
+    '    WITCH.with_(name="big"): "as large as can be",\n    TWELVE: ',
 )
 
 

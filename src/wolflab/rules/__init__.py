@@ -60,7 +60,7 @@ from .events import (
 from .facts import Departure, Facts, LeftBy, facts_of, with_facts
 from .outcome import Outcome, Reason, Side, Winner
 from .roles import DUTIES, ROLES, SHIELDS
-from .ruleset import DOCTOR, NINE, PRESETS, SHERIFF, TWELVE, WITCH, Ruleset, preset
+from .ruleset import DOCTOR, NINE, PRESETS, SHERIFF, SUMMARIES, TWELVE, WITCH, Ruleset, preset
 from .view import Log, Note, View
 
 __all__ = [
@@ -80,6 +80,7 @@ __all__ = [
     "SHERIFF",
     "SHIELDS",
     "SILENCE",
+    "SUMMARIES",
     "TWELVE",
     "WITCH",
     "YES",

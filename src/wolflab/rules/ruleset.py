@@ -281,7 +281,19 @@ TWELVE = NINE.with_(
 )
 """The usual tournament game of twelve: with a Guard."""
 
-PRESETS: Mapping[str, Ruleset] = MappingProxyType({r.name: r for r in (SHERIFF, WITCH, DOCTOR, NINE, TWELVE)})
+_ABOUT: Mapping[Ruleset, str] = {
+    SHERIFF: "a Sheriff is elected and leads the village",
+    WITCH: "with Witch and Guard; open votes and last words",
+    DOCTOR: "with Seer and Doctor; the shortest rules",
+    NINE: "the usual tournament game, with Witch and Hunter",
+    TWELVE: "the large tournament game, with a Guard too",
+}
+
+PRESETS: Mapping[str, Ruleset] = MappingProxyType({rules.name: rules for rules in _ABOUT})
+"""Every preset by name."""
+
+SUMMARIES: Mapping[str, str] = MappingProxyType({rules.name: about for rules, about in _ABOUT.items()})
+"""What is particular about each preset, in a few words for people who choose one."""
 
 
 def preset(name: str) -> Ruleset:
@@ -298,6 +310,7 @@ __all__ = [
     "NINE",
     "PRESETS",
     "SHERIFF",
+    "SUMMARIES",
     "TWELVE",
     "WITCH",
     "Ruleset",

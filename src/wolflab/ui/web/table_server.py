@@ -21,7 +21,7 @@ from ...lab.runs.tables import RunAtTables, check_own_agents
 from ...lab.storage.run_files import locked, unlocked
 from ...lab.storage.store import Store
 from ...renamed import existing_file
-from ...rules import PRESETS
+from ...rules import PRESETS, SUMMARIES
 from .refusals import Refused
 from .table_plan import (
     MODEL,
@@ -48,13 +48,6 @@ RECIPES = {
     "random": "plays at random, says nothing",
 }
 """Recipes that anybody may seat, with the built-in model. The host may use any other."""
-_ABOUT = {
-    "sheriff": "a Sheriff is elected and leads the village",
-    "witch": "with Witch and Guard; open votes and last words",
-    "doctor": "with Seer and Doctor; the shortest rules",
-    "nine": "the usual tournament game, with Witch and Hunter",
-    "twelve": "the large tournament game, with a Guard too",
-}
 _UNUSED = 120.0
 """Seconds after which an unwatched finished table is removed from memory."""
 _DAY = 86_400.0
@@ -220,7 +213,7 @@ class TableServer:
             "rules": [
                 {
                     "name": name,
-                    "about": _ABOUT.get(name, ""),
+                    "about": SUMMARIES[name],
                     "players": rules.players,
                     "roles": dict(rules.roles),
                     "seats": list(rules.names),
