@@ -13,10 +13,17 @@ from hypothesis import strategies as st
 from marks import examples
 from rules_helpers import Game, rulesets, uniform
 from wolflab.agents.memory import remember
-from wolflab.agents.policy.features import CLASS_OF, CLASSES, features_length, lay_out, player_vector
+from wolflab.agents.policy.features import (
+    CLASS_OF,
+    CLASSES,
+    class_of,
+    features_length,
+    lay_out,
+    player_vector,
+)
 from wolflab.agents.policy.policy import Float32s
 from wolflab.errors import ModelError
-from wolflab.rules import DOCTOR, SHERIFF, WITCH, YES, Ask, Note, Ruleset, View, pick
+from wolflab.rules import DOCTOR, SHERIFF, WITCH, YES, Ask, Note, Role, Ruleset, Side, View, pick
 from wolflab.text.notes import Belief, Deduced
 
 WOLF, SEER, DOC, VILLAGER = range(4)
@@ -174,6 +181,8 @@ def test_classes_of_roles_follow_from_what_they_do() -> None:
     assert CLASSES == ("Werewolf", "Seer", "Doctor", "Villager")
     wanted = {"Werewolf": WOLF, "Seer": SEER, "Doctor": DOC, "Guard": DOC, "Witch": DOC, "Villager": VILLAGER}
     assert wanted == {name: CLASS_OF[name] for name in wanted}
+    orator = Role("Orator", "Orators", Side.VILLAGE, lambda rules: "the Orator speaks twice")
+    assert class_of(orator) == DOC  # without a duty, and no plain Villager
 
 
 def test_the_witchs_antidote_has_the_saved_for_its_target() -> None:

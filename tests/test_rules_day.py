@@ -9,25 +9,32 @@ from wolflab.errors import IllegalReply
 from wolflab.rules import (
     CHANCE,
     DOCTOR,
+    DUTIES,
     EVERYONE,
     NO,
     PASS,
+    ROLES,
     SHERIFF,
     SILENCE,
     WITCH,
+    YES,
     Ask,
     Outcome,
     Reason,
     Revealed,
+    Role,
     Ruleset,
     Said,
     Say,
+    Side,
     VoteCounted,
     Voted,
     Winner,
     pick,
 )
+from wolflab.rules.duties import Duty
 from wolflab.rules.engine import step
+from wolflab.text.asking.rules_text import rules_text
 
 PLAIN = Ruleset(name="plain", roles={"Werewolf": 2, "Villager": 5}, wolves_may_pass=True, may_vote_self=True)
 SEATS = ["Werewolf"] * 2 + ["Villager"] * 5
@@ -528,3 +535,37 @@ def test_who_is_back_after_the_order_was_fixed_votes_last_in_an_open_vote() -> N
         asked.append(game.asks[0].seat)
         game.reply([PASS])
     assert asked == [0, 2, 3, 4, 5, 6, 1]
+
+
+@pytest.mark.parametrize("votes", ["secret", "open"])
+def test_a_duty_at_the_vote_keeps_its_holder_in_the_game(votes: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A martyr stays the first time. Nobody is asked whether it does, and it says no last words."""
+    duty = Duty(
+        "linger",
+        "linger",
+        "lingered",
+        lambda state, seat: () if (seat, "lingered") in state.memory else (YES, NO),
+        lambda state, seat, action: state.remember(seat, "lingered", action) or (),  # type: ignore[func-returns-value]
+        when="voted_out",
+    )
+    martyr = Role("Martyr", "Martyrs", Side.VILLAGE, lambda rules: "a Martyr stays once", (duty,))
+    monkeypatch.setitem(ROLES, "Martyr", martyr)
+    monkeypatch.setitem(DUTIES, "linger", duty)
+    rules = PLAIN.with_(
+        name=f"martyrs, {votes}",
+        roles={"Werewolf": 2, "Villager": 3, "Martyr": 2},
+        votes=votes,
+        last_words="voted_out",
+        discussion=False,
+        reveal="always",
+    )
+    game = Game(rules, [*SEATS[:5], "Martyr", "Martyr"])
+    for times in (1, 2):
+        game.night(kill={0: PASS, 1: PASS})
+        events = game.day(dict.fromkeys(game.alive(), 5))
+        assert game.state.memory[5, "lingered"] == YES
+        assert one(events, VoteCounted).seat == (None, 5)[times - 1]
+        assert len(of(events, Said)) == len(of(events, Revealed)) == times - 1
+        assert (5 in game.alive()) == (times == 1)
+    assert "unless that player's card says otherwise" in rules_text(rules)
+    assert "who have a vote" in rules_text(rules)

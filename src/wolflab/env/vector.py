@@ -56,7 +56,8 @@ def phases(ruleset: Ruleset) -> tuple[str, ...]:
 @lru_cache(64)
 def kinds(ruleset: Ruleset) -> tuple[str, ...]:
     """Every kind of ask to a seat under these rules."""
-    asked = [duty.kind for role in ruleset.cast for duty in role.duties]
+    duties = [duty for role in ruleset.cast for duty in role.duties]
+    asked = [duty.kind for duty in duties if duty.when != "voted_out"]
     asked += _SPEECH if ruleset.discussion else ("vote",)
     if ruleset.elects:
         asked += ("campaign", "elect")

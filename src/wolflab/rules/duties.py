@@ -2,8 +2,9 @@
 
 A `Duty` is data and three pure functions. At night and by day it is asked of every living holder of its
 role. Duties whose `after` is done are asked together, so only dependencies set the order. At a departure the
-players who have just left are asked one after another. A duty acts through operations that all roles share,
-so that the order of play need not know the roles:
+players who have just left are asked one after another. Nobody is asked for a duty at "voted_out": it is done
+by itself, and its holder stays in the game. A duty acts through operations that all roles share, so that the
+order of play need not know the roles:
 
 - *shield*: stops the pack's kill (`State.victim`, from all "kill" choices);
 - *cure*: the antidote, which stops the kill too (`shield_and_antidote` says what happens with both);
@@ -24,9 +25,9 @@ from .events import Event
 from .outcome import Side
 from .switches import Switches
 
-When = Literal["night", "day", "departure"]
-"""When a duty is asked: every night; every day between discussion and vote; after its holder left the
-game."""
+When = Literal["night", "day", "voted_out", "departure"]
+"""When a duty is due: every night; every day between discussion and vote; when its holder is voted out, who
+then stays in the game; after its holder left the game."""
 
 Cause = Literal["kill", "strike", "vote", "shot"]
 """Why a player left the game: the pack's kill, a strike, the vote, a shot."""
@@ -41,9 +42,10 @@ class Duty:
     options: (state, seat) → legal actions; an empty tuple means that the seat is not asked.
     act: (state, seat, action) → events. It may use `state.shield/cure/strike/shoot/remember`, and
     `state.bring_back/set_votes`, whose events it returns.
-    when: see `When`. At a departure `state.cause(seat)` says why its holder left.
+    when: see `When`. At a departure `state.cause(seat)` says why its holder left. At "voted_out" nobody is
+    asked: the first option is taken and the holder stays; without options it leaves like anybody.
     after: kinds that must be finished first. chained: holders act one after another by seat number, and
-    each sees the earlier choices (the pack); otherwise they act together. A departure ignores both.
+    each sees the earlier choices (the pack); otherwise they act together. Both are for night and day alone.
     prelude: (state, seat) → events shown just before the ask (the Witch's victim).
     reads: the duty only learns something. With sequential deaths it comes after the night's dead have left.
     shields: the choice is whom to shield, without knowing the pack's choice (the antidote is not one).
@@ -95,12 +97,15 @@ class Role:
     """The role has a duty that shields (see `Duty`)."""
     shoots: bool = field(init=False, default=False)
     """The role has a duty that shoots."""
+    stays: bool = field(init=False, default=False)
+    """A holder who is voted out may stay in the game."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "wolf", self.side is Side.WEREWOLVES)
         object.__setattr__(self, "nightly", any(duty.when == "night" for duty in self.duties))
         object.__setattr__(self, "shields", any(duty.shields for duty in self.duties))
         object.__setattr__(self, "shoots", any(duty.shoots for duty in self.duties))
+        object.__setattr__(self, "stays", any(duty.when == "voted_out" for duty in self.duties))
 
     def __repr__(self) -> str:
         return f"Role({self.name})"

@@ -23,7 +23,8 @@ When a player leaves the game (⇢), a *departure* may come in between; then the
 - *order*, *discussion*: one statement each, the Sheriff last where there is one.
 - *action*: the duties of the day, if there are any, asked like those of the night. A player who is shot
   leaves at once.
-- *voting*: a ballot of all who have a vote, the tie, the last words; *dusk*: the round limit.
+- *voting*: a ballot of all who have a vote, the tie, the duty of a player who stays when voted out, the last
+  words; *dusk*: the round limit.
 
 Succession (002): a Sheriff who has left since the last morning names a successor after dawn, among the
 living. Under `sheriff_death: stop` the game ends when the Sheriff leaves.
@@ -533,12 +534,27 @@ def _leaders(replies: Sequence[Action], pass_competes: bool) -> tuple[int, ...]:
 
 
 def _close_vote(s: State, events: list[Event], seat: int | None, tied: tuple[int, ...]) -> None:
+    """The vote, or the lot among `tied`, falls on `seat` (None: on nobody)."""
+    instead = None if seat is None else _instead_of_leaving(s, seat)
+    if instead is not None:
+        seat, tied = None, ()
     events.append(vote_counted(seat, tied))
+    events.extend(instead or ())
     s.voted_out, s.tied = seat, ()
     if seat is not None and s.cache.ruleset.last_words == "voted_out":
         s.asks = (s.cache.ask("last-words", "voting", s.round, seat, None),)
     else:
         _remove_voted_out(s, events)
+
+
+def _instead_of_leaving(s: State, seat: int) -> tuple[Event, ...] | None:
+    """The events of the duty by which a player who is voted out stays; None if the player leaves."""
+    if "voted_out" in s.cache.ruleset.due:
+        for kind, _ in s.cache.duties(s.roles, 1 << seat, "voted_out"):
+            options = DUTIES[kind].options(s, seat)
+            if options:
+                return DUTIES[kind].act(s, seat, options[0])
+    return None
 
 
 def _remove_voted_out(s: State, events: list[Event]) -> None:

@@ -128,12 +128,20 @@ def _wolves(s: GameSituation) -> list[int]:
 
 
 def _others(s: GameSituation, plain: bool | None = None) -> list[int]:
-    """The living of the village: all, the plain Villagers, or those with an ability."""
-    return [
+    """The living of the village: all, the plain Villagers, or those with an ability. Those who may stay when
+    voted out come last.
+    """
+    found = [
         seat
         for seat in s.living
         if not ROLES[s.roles[seat]].wolf and plain in (None, ROLES[s.roles[seat]].plain)
     ]
+    return sorted(found, key=lambda seat: _stays(s, seat))
+
+
+def _stays(s: GameSituation, seat: int) -> bool:
+    """Whether the player may stay when voted out."""
+    return ROLES[s.roles[seat]].stays
 
 
 def _night(q: Query, s: GameSituation) -> Playout:
@@ -192,8 +200,8 @@ def quiet_game(rules: Ruleset) -> Trial:
 
 
 def _holders(rules: Ruleset, who: str) -> tuple[int, ...]:
-    """The seats that a word means: a role's, the village's, everybody's ("player"), the Sheriff's. Impossible
-    if there are none.
+    """The seats that a word means: a role's, the village's, everybody's ("player"), the Sheriff's. Those who
+    may stay when voted out come last. Impossible if there are none.
     """
     if who == "Sheriff":
         seats = [] if rules.sheriff == "none" else [_sheriff_seat(rules)]
@@ -205,7 +213,7 @@ def _holders(rules: Ruleset, who: str) -> tuple[int, ...]:
         ]
     if not seats:
         raise Impossible(f"there is no {who}")
-    return tuple(seats)
+    return tuple(sorted(seats, key=lambda seat: ROLES[seated(rules)[seat]].stays))
 
 
 def _victim(rules: Ruleset) -> int:
@@ -918,14 +926,14 @@ def _wolves_win_when(q: Query, when: str) -> bool:
     """
     voting = example(q.rules, "voting", 1)
     wolves, plain, able = _wolves(voting), _others(voting, True), _others(voting, False)
-    able.sort(key=lambda seat: ROLES[voting.roles[seat]].shoots)
+    able.sort(key=lambda seat: ROLES[voting.roles[seat]].shoots or _stays(voting, seat))
     kept = {
         "parity": (wolves[:2], [*plain[:1], *able[:1]], [*plain[1:2], *able[1:2]][:1]),
         "no plain": (wolves[:1], able[:2], plain[:1]),
         "no able": (wolves[:1], plain[:2], able[:1]),
     }[when]
     pack, stay, goes = kept
-    if not goes or len(stay) < 2 or (when == "parity" and len(pack) < 2):
+    if not goes or len(stay) < 2 or (when == "parity" and len(pack) < 2) or _stays(voting, goes[0]):
         raise Impossible("these roles cannot show it")
     ended = _ended(_vote(q, _with_only(voting, *pack, *stay, *goes), goes[0]))
     return ended is not None and ended.outcome.winner is Winner.WEREWOLVES

@@ -363,12 +363,14 @@ class Games:
 
 
 def reached(rules: Ruleset, rng: random.Random) -> Iterator[tuple[State, GameSituation]]:
-    """The situations of one random game, each with the engine's state."""
+    """The situations of one random game, each with the engine's state. They end once a vote counts otherwise:
+    a situation does not tell that.
+    """
     now = begin(rules)
     before, favourites = ("deal", 0), (0.0, 0.0)
     while now.asks:
         moment = _moment(now.asks[0], now.state, before)
-        if moment is not None:
+        if moment is not None and not now.state.votes:
             yield now.state, _snapshot(now.state, moment)
         if before != (now.state.phase, now.state.round):
             favourites = (rng.random(), rng.random())

@@ -10,8 +10,8 @@ Table 3 leaves some points open. They are decided here:
 
 - *Roles* have four classes in every ruleset: Werewolf, Seer, Doctor, Villager. A role's class follows from
   what it does: of the Werewolves' side; one that only looks at night; one with another ability (Guard and
-  Witch stand with the Doctor: each can keep a player alive; so does the Hunter, who has no class of its own);
-  plain.
+  Witch stand with the Doctor: each can keep a player alive; so do others without a class of their own, such
+  as the Hunter); plain.
 - *Round* is a tenth of its number, confidence a tenth of 5–10, so that no entry leaves [0, 1] in a game of
   ten rounds.
 - *Phase* is night; discussion (whatever is spoken, and the Sheriff's other duties, and whatever else roles
@@ -46,6 +46,7 @@ from ...rules import (
     NightFell,
     OfficeEvent,
     Pick,
+    Role,
     Said,
     TalkEvent,
     VictimShown,
@@ -86,17 +87,17 @@ def _block(players: int) -> int:
     return 2 * players + players * players
 
 
-def _class_of(name: str) -> int:
-    role = ROLES[name]
+def class_of(role: Role) -> int:
+    """A role's place in `CLASSES`."""
     if role.wolf:
         return _WOLF
     if role.plain:
         return _VILLAGER
-    return _SEER if all(duty.reads for duty in role.duties) else _DOCTOR
+    return _SEER if role.duties and all(duty.reads for duty in role.duties) else _DOCTOR
 
 
-CLASS_OF = {name: _class_of(name) for name in ROLES}
-"""Each role's place in `CLASSES`."""
+CLASS_OF = {name: class_of(role) for name, role in ROLES.items()}
+"""Each role's place in `CLASSES`, by name."""
 
 
 def _deduced(known: int | None, confidence: int) -> Float32s:

@@ -195,9 +195,13 @@ def _discussion(rules: Ruleset) -> str:
 
 
 def _voting(rules: Ruleset) -> str:
+    stays = "voted_out" in rules.due
+    have_one = " who have a vote" if stays else ""
+    unless = ", unless that player's card says otherwise" if stays else ""
     how = {
-        "secret": "all living players vote at the same time, and all votes are announced afterwards",
-        "open": "the living players vote one after another, and each vote is public at once",
+        "secret": f"all living players{have_one} vote at the same time, and all votes are announced "
+        "afterwards",
+        "open": f"the living players{have_one} vote one after another, and each vote is public at once",
     }[rules.votes]
     whom = (
         "any living player, themselves included"
@@ -211,7 +215,7 @@ def _voting(rules: Ruleset) -> str:
     }[rules.tie]
     text = (
         f"In the voting phase {how}. Each votes for {whom}{abstain}. The player with the most votes is out "
-        f"of the game. {tie}."
+        f"of the game{unless}. {tie}."
     )
     if rules.may_abstain:
         text += (

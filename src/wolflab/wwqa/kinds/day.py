@@ -94,6 +94,8 @@ def _voted_for(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable
 
 def _may_go_out(q: Query) -> Value:
     lots = [ask for ask in _ballot(q, lot=True).unanswered if ask.kind == "tie"]
+    if lots and "voted_out" in q.rules.due:
+        raise Impossible("the lot may fall on a player who stays")
     return pick(q.x) in (lots[0].options or ()) if lots else _voted_out(q) == q.x
 
 

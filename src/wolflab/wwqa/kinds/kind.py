@@ -32,7 +32,8 @@ Options = Callable[[Ruleset, GameSituation, AskedAbout, Value, random.Random], M
 @dataclass(frozen=True)
 class DrawnFrom:
     """The situations of a kind. moment: the point of the game. filled: the phases whose actions are told.
-    left_out: kinds of actions that are not told even so. roles: whether every seat's role is told.
+    left_out: kinds of actions that are not told even so. roles: whether every seat's role is told; with votes
+    that may fall on a player who stays, it always is.
     """
 
     moment: GamePoint
@@ -49,7 +50,8 @@ class DrawnFrom:
             reached = reached.but(order=tuple(games.rng.sample(reached.living, len(reached.living))))
         told = with_choices(games.rules, reached, games.rng, *self.filled)
         actions = tuple(action for action in told.told if action[0] not in self.left_out)
-        return told.but(told=actions, roles=told.roles if self.roles else ())
+        needed = "voting" in self.filled and "voted_out" in games.rules.due
+        return told.but(told=actions, roles=told.roles if self.roles or needed else ())
 
 
 class EngineAnswer(NamedTuple):
