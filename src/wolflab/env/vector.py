@@ -37,7 +37,7 @@ from ..rules import (
     View,
     Voted,
 )
-from ..text.reading import Accusation, Claim, Defence, Report, Suggestion, read
+from ..text.reading import Accusation, Claim, Defence, Report, Suggestion, read_in
 
 Vector = NDArray[np.float32]
 
@@ -209,7 +209,7 @@ class _Fold:
         if not event.text:
             return
         now.spoke[event.seat] = 1
-        for act in read(event.text, self.ruleset.names, event.seat):
+        for act in read_in(self.ruleset, event.text, event.seat):
             if act.speaker != event.seat:
                 continue  # reported speech
             match act:

@@ -18,7 +18,7 @@ from ..rules import ROLES, SHIELDS, Pass, Pick, Say
 from ..stats.comparing import paired
 from ..stats.evenness import Evenness, SeatChosen, evenness
 from ..stats.intervals import Estimate, share
-from ..text.reading import Claim, read
+from ..text.reading import Claim, read_in
 from .published import MatchedRows, PublishedFigure, published_table
 
 
@@ -191,7 +191,7 @@ def seer_vote(record: GameRecord) -> Iterator[StudiedDecision]:
         act.speaker
         for turn in record.turns
         if turn.kind == "statement" and turn.round == 1 and isinstance(turn.action, Say)
-        for act in read(turn.action.text, record.ruleset.names, turn.seat)
+        for act in read_in(record.ruleset, turn.action.text, turn.seat)
         if isinstance(act, Claim) and act.role == "Seer" and not act.denied and act.by == act.speaker
     }
     true = {seat for seat in claimed if record.roles[seat] == "Seer"}

@@ -73,6 +73,8 @@ class Role:
     card: switches → the sentences of the rules that describe this role.
     pack: its holders recognise each other on the first night.
     plain: the role has no ability (the win condition "no plain Villager left" counts these).
+    everyday: the name is an everyday word too ("you idiot"). Talk and questions mean the role by it only in
+    games that have the role.
     icon: a character for terminals; empty: none of its own.
     pseudonyms: its names in the ready disguises, by disguise (`text.asking.disguise.DISGUISES`); under
     others it keeps its own name.
@@ -86,6 +88,7 @@ class Role:
     pack: bool = False
     plain: bool = False
     aliases: tuple[str, ...] = ()
+    everyday: bool = False
     icon: str = ""
     pseudonyms: Mapping[str, str] = field(default_factory=dict)
 

@@ -8,7 +8,7 @@ shown names into texts and reads them back.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -160,10 +160,11 @@ def _means(name: str, side: Side) -> bool:
 # -- what is refused --------------------------------------------------------------------------
 
 
-def check_role_names(role_names: Mapping[str, str], player_name: str) -> None:
+def check_role_names(role_names: Mapping[str, str], player_name: str, dealt: Collection[str]) -> None:
     """Raise RulesetError, which names `role_names`, for texts that are no names or could be confused.
 
-    Every role may be renamed, dealt or not: players may speak of roles that nobody holds.
+    Every role may be renamed, dealt or not: players may speak of roles that nobody holds. But an everyday
+    word is the name of a role only if that is `dealt`.
     """
     players = {form for word in re.findall(r"[a-z]+", player_name.lower()) for form in (word, plural(word))}
     for key, name in role_names.items():
@@ -171,7 +172,7 @@ def check_role_names(role_names: Mapping[str, str], player_name: str) -> None:
     shown = completed(role_names)
     taken: dict[str, str] = {}
     for key, name in shown.items():
-        _check_owner(key, name, shown)
+        _check_owner(key, name, {*shown, *(r for r in ROLES if ROLES[r].everyday and r not in dealt)})
         for word in sorted(shown_words(name).all):
             if taken.setdefault(re.sub("[ -]", "", word), key) != key:
                 raise RulesetError(
@@ -226,10 +227,10 @@ def _quoted(given: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _check_owner(key: str, name: str, shown: Mapping[str, str]) -> None:
-    """Refuse the name of another role, unless that role gets another name too."""
+def _check_owner(key: str, name: str, free: Collection[str]) -> None:
+    """Refuse the name of another role, unless that is among the `free` ones, which are not called so."""
     for owner in (*ROLES, VILLAGE, PACK):
-        if owner != key and owner not in shown and shown_words(name).all & own_words(owner).all:
+        if owner != key and owner not in free and shown_words(name).all & own_words(owner).all:
             raise RulesetError(
                 "role_names", f"{key}: {name!r} is what {owner} is called; give {owner} another name too"
             )

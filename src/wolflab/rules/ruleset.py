@@ -35,7 +35,7 @@ class Ruleset(Switches):
         self._check_roles()
         self._check_together()
         self._check_named()
-        check_role_names(self.role_names, self.player_name)
+        check_role_names(self.role_names, self.player_name, [name for name, n in self.roles.items() if n])
         object.__setattr__(self, "role_names", MappingProxyType(dict(self.role_names)))
 
     def _check_values(self) -> None:

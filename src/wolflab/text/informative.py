@@ -33,7 +33,7 @@ from ..rules import (
     VotesSet,
 )
 from .notes import Reflected
-from .reading import Accusation, Claim, Defence, Report, read
+from .reading import Accusation, Claim, Defence, Report, read_in
 
 OWN_ROLE, OUT, ROLE, POTION, OTHER = 5, 4, 3, 2, 1
 
@@ -64,7 +64,7 @@ def informativeness(event: Event | Reflected, seat: int, ruleset: Ruleset) -> in
 
 
 def _talk(text: str, speaker: int, ruleset: Ruleset) -> int:
-    acts = read(text, ruleset.names, speaker)
+    acts = read_in(ruleset, text, speaker)
     if any(isinstance(act, Claim | Accusation | Defence) or _tells_role(act) for act in acts):
         return ROLE
     return POTION if any(isinstance(act, Report) for act in acts) else OTHER

@@ -56,11 +56,13 @@ LEAST_MASS = 0.01
 @lru_cache(64)
 def _words(sides: bool, ruleset: Ruleset | None) -> Mapping[str, str]:
     shown = completed(ruleset.role_names) if ruleset is not None else {}
-    words = {key: shown_words(shown.get(key, key)).all for key in (*ROLES, VILLAGE, PACK)}
+    dealt = ruleset.roles if ruleset is not None else {}
+    roles = [role for role in ROLES if not ROLES[role].everyday or dealt.get(role)]
+    words = {key: shown_words(shown.get(key, key)).all for key in (*roles, VILLAGE, PACK)}
     if not sides:
-        return {word: role for role in ROLES for word in words[role]}
-    wolf = [key for key in ROLES if ROLES[key].wolf]
-    plain = [key for key in ROLES if ROLES[key].plain]
+        return {word: role for role in roles for word in words[role]}
+    wolf = [key for key in roles if ROLES[key].wolf]
+    plain = [key for key in roles if ROLES[key].plain]
     return {word: "village" for key in (VILLAGE, *plain) for word in words[key]} | {
         word: "werewolves" for key in (PACK, *wolf) for word in words[key]
     }

@@ -23,7 +23,7 @@ from ...policy.rollout import LearningSeat
 from ...rules import PASS, Action, Ask, Pick, Ruleset, Say
 from ...text.intents import HIDE, IDLE, Intent, intent_in_words, intents, possible
 from ...text.notes import Candidate, Proposed
-from ...text.reading import Accusation, Claim, Report, Suggestion, read
+from ...text.reading import Accusation, Claim, Report, Suggestion, read_in
 
 
 class CloningAgent(LanguageAgent):
@@ -84,7 +84,7 @@ def intent_of(action: Action, ask: Ask, ruleset: Ruleset) -> Intent | None:
 
 def _spoken(text: str, seat: int, ruleset: Ruleset) -> Intent:
     """The intent of a statement, as it is read."""
-    acts = read(text, ruleset.names, seat)
+    acts = read_in(ruleset, text, seat)
     roles = [role.name for role in ruleset.cast]
     for act in acts:
         role = None

@@ -36,7 +36,16 @@ from ...rules import (
     facts_of,
 )
 from ...text.notes import Mistake, Reflected, Thought
-from ...text.reading import Accusation, Act, Claim, Report, Suggestion, can_be_read, read
+from ...text.reading import (
+    Accusation,
+    Act,
+    Claim,
+    Report,
+    Suggestion,
+    can_be_read,
+    read_in,
+    with_roles_marked,
+)
 from .signs import ME, Sign, signs_of
 
 SideName = Literal["village", "werewolves"]
@@ -332,9 +341,10 @@ class _Walk:
         ask = self._ask(at, ASKED[event.where], seat)
         if event.text:
             unread = not can_be_read(event.text, view.names)
-            found = () if unread else signs_of(event.text, view.names)
+            rules = view.record.ruleset
+            found = () if unread else signs_of(with_roles_marked(event.text, rules), view.names)
             signs = tuple(_with_seat(sign, seat) for sign in found)
-            acts = () if unread else read(event.text, view.names, seat)
+            acts = () if unread else read_in(rules, event.text, seat)
             reports = _reports(acts, signs, seat)
             view.statements.append(
                 Statement(

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from ...rules import DUTIES, ROLES, SHIELDS
-from ...text.reading import read
+from ...text.reading import read_in
 from .detector_view import Behaviour, DetectorView, Evidence, PrivateText, Statement
 from .truth import HOLDERS, falsehoods, is_deliberate, round_meant, seats_cited
 
@@ -142,7 +142,7 @@ def _thinks(view: DetectorView, private: PrivateText) -> str:
     own = view.roles[private.seat]
     if private.seat in view.wolves or not _ACTED.search(private.text) or _SCHEMES.search(private.text):
         return ""
-    for act in read(private.text, view.names, private.seat):
+    for act in read_in(view.record.ruleset, private.text, private.seat):
         kind = getattr(act, "kind", "")
         if kind and act.speaker == private.seat and own not in HOLDERS[kind]:
             return f"thinks of a night action that a {own} does not have ({kind})"

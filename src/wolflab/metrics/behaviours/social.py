@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...text.reading import WEREWOLF, Accusation, Agreement, Defence, Report, Suggestion, read
+from ...text.reading import WEREWOLF, Accusation, Agreement, Defence, Report, Suggestion, read_in
 from .detector_view import (
     SAVES,
     SPECIAL,
@@ -58,7 +58,7 @@ def trust_in_thought(view: DetectorView, private: PrivateText) -> dict[int, str]
     village.
     """
     trusted: dict[int, str] = {}
-    for act in read(private.text, view.names, private.seat):
+    for act in read_in(view.record.ruleset, private.text, private.seat):
         if not isinstance(act, Defence) or act.speaker != private.seat or act.strength < TRUSTING:
             continue
         if private.seat not in view.wolves or act.target in view.wolves:

@@ -11,7 +11,18 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from ...rules import ROLES, LeftBy
-from ...text.reading import NAMED, WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
+from ...text.reading import (
+    NAMED,
+    WEREWOLF,
+    Accusation,
+    Act,
+    Agreement,
+    Claim,
+    Defence,
+    Report,
+    Suggestion,
+    with_roles_marked,
+)
 from .detector_view import SAVES, DetectorView, Statement
 from .signs import NOBODY, Sign, seats_mentioned
 
@@ -217,8 +228,9 @@ def _uttered(view: DetectorView, statement: Statement, act: Act) -> bool:
             if not CLAIMS_A_ROLE.search(statement.text):
                 return True  # "player_3 as the Seer" may be an opinion
             role_words = [word for word, name in NAMED.items() if name == role]
+            rules = view.record.ruleset
             return any(
-                any(word in uttered.text.lower() for word in role_words)
+                any(word in with_roles_marked(uttered.text, rules).lower() for word in role_words)
                 or any(role in HOLDERS[report.kind] for report in uttered.reports)
                 for uttered in earlier
             )

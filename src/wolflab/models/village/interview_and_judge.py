@@ -11,7 +11,7 @@ from typing import Any
 
 from ...rules import PASS, ROLES, SHIELDS, Action, Ask, Pick
 from ...text.questions import Interview, Judge, Situation
-from ...text.reading import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion, read
+from ...text.reading import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion, read_in
 from ...text.replies.chosen_action import read_action
 from .beliefs.claims import ABLE
 from .beliefs.posterior import Posterior
@@ -54,7 +54,7 @@ def interview_answer(now: Situation, task: Interview, draws: KeyedDraws) -> str:
 def judge_reply(now: Situation, task: Judge, posterior: Posterior) -> dict[str, Any]:
     """Yes or no to each criterion, and the reasoning."""
     if task.ask.options is None:
-        acts = [act for act in read(task.reply, now.ruleset.names, now.seat) if act.speaker == now.seat]
+        acts = [act for act in read_in(now.ruleset, task.reply, now.seat) if act.speaker == now.seat]
         wrong = _wrong_statement(now, acts, task.reply, posterior)
     else:
         acts, wrong = [], _wrong_choice(now, task, posterior)

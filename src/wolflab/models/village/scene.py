@@ -14,7 +14,7 @@ from ...errors import ModelError
 from ...rules import ROLES, Said, VictimShown
 from ...text.notes import UNCERTAIN, counted_confidence
 from ...text.questions import Aids, Decide, Question, Situation
-from ...text.reading import Suggestion, read
+from ...text.reading import Suggestion, read_in, with_roles_marked
 from .beliefs.claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD, claim_of
 from .beliefs.graded_words import grade_word, graded_sentence, views_of
 from .beliefs.likelihood import (
@@ -221,7 +221,7 @@ class TableScene:
             act.target
             for event in (line.event for line in today)
             if isinstance(event, Said) and event.seat == sheriff and event.where == "discussion"
-            for act in read(event.text, situation.ruleset.names, sheriff)
+            for act in read_in(situation.ruleset, event.text, sheriff)
             if isinstance(act, Suggestion) and act.speaker == sheriff and not act.against
         ]
         return suggested[-1] if suggested else None
@@ -273,7 +273,8 @@ def _from_texts(
     that they report. Players who are not mentioned stay as suspect as at the start.
     """
     texts = (aids.reflection,) if aids.reflection else tuple(text for _, text in aids.answers)
-    views = [views_of(text, situation.ruleset.names, situation.seat) for text in texts]
+    rules = situation.ruleset
+    views = [views_of(with_roles_marked(text, rules), rules.names, situation.seat) for text in texts]
     for seat, at_start in enumerate(suspicion):
         said = [view.wolf[seat] for view in views if seat in view.wolf]
         suspicion[seat] = said[0] if len(said) == 1 else pooled_suspicion(at_start, said, at_start, 1.0)

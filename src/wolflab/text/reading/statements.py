@@ -31,6 +31,7 @@ from .references import STANDING_IN, resolved, spoken
 from .rhetoric import asked_plainly, rhetoric, truths
 from .sentence import ME, Sentence
 from .spelling import normal, seats_named
+from .vocabulary import with_roles_marked
 from .votes import votes
 
 CONDITION = re.compile(
@@ -72,7 +73,8 @@ SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
 
 
 def read(text: str, names: Sequence[str], speaker: int) -> tuple[Act, ...]:
-    """The acts of `speaker` in `text`. `names`: of the players, by seat.
+    """The acts of `speaker` in `text`. `names`: of the players, by seat. Everyday words are no roles, unless
+    `with_roles_marked`; see `read_in`.
 
     Acts come in the order in which they are read, without repetition. A number that names nobody at the table
     is nobody; "Player 12" is never Player 1. A text of more than `LONGEST` characters is unread: nothing
@@ -81,9 +83,16 @@ def read(text: str, names: Sequence[str], speaker: int) -> tuple[Act, ...]:
     return _read(text, tuple(names), speaker) if len(text) <= LONGEST else ()
 
 
+def read_in(ruleset: Ruleset, text: str, speaker: int) -> tuple[Act, ...]:
+    """The acts of the seat `speaker` in a text of such a game: `read`, with the everyday words that name a
+    role in it.
+    """
+    return _read(with_roles_marked(text, ruleset), ruleset.names, speaker) if len(text) <= LONGEST else ()
+
+
 def claims_of(text: str, seat: int, ruleset: Ruleset) -> tuple[str, ...]:
     """The roles that the speaker in `seat` says it holds, in the order in which it says so."""
-    acts = read(text, ruleset.names, seat)
+    acts = read_in(ruleset, text, seat)
     return tuple(
         act.role
         for act in acts

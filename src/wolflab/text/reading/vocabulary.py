@@ -7,8 +7,9 @@ Patterns are written for normalised sentences: lower case, contractions spelt ou
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from ...rules import ROLES
+from ...rules import ROLES, Role, Ruleset
 
 SLANG = {
     **dict.fromkeys(
@@ -25,18 +26,44 @@ SLANG = {
 """Words for roles that are no role's name or alias."""
 
 
+_MARK = "_role"
+"""The end of an everyday word that means a role."""
+
+
+def _words_of(role: Role) -> tuple[str, ...]:
+    """A role's name, its plural and its aliases, in lower case."""
+    return tuple(word.lower() for word in (role.name, role.plural, *role.aliases))
+
+
 def role_words() -> dict[str, str]:
-    """Words for roles, in lower case, to the roles' names."""
+    """Words for roles, in lower case, to the roles' names; everyday words with their mark."""
     by_word = dict(SLANG)
     for role in ROLES.values():
-        for word in (role.name, role.plural, *role.aliases):
-            by_word[word.lower()] = role.name
+        for word in _words_of(role):
+            by_word[word + _MARK * role.everyday] = role.name
     return by_word
 
 
+@lru_cache(64)
+def _everyday(ruleset: Ruleset) -> re.Pattern[str] | None:
+    """The everyday words that mean a role in this game; None without any."""
+    words = [re.escape(word) for role in ruleset.cast if role.everyday for word in _words_of(role)]
+    longest_first = sorted(words, key=len, reverse=True)
+    return re.compile(rf"\b({'|'.join(longest_first)})\b", re.IGNORECASE) if words else None
+
+
+def with_roles_marked(text: str, ruleset: Ruleset) -> str:
+    """`text` with a mark on each everyday word that is the name of a role in this game.
+
+    Only marked words are read as such a role. Without such a role in the game the same object comes back.
+    """
+    words = _everyday(ruleset)
+    return text if words is None else words.sub(rf"\1{_MARK}", text)
+
+
 NAMED = role_words()
-"""Every word for a role, singular or plural, to the role's name."""
-PLURALS = frozenset({"wolves", *(role.plural.lower() for role in ROLES.values())})
+"""Every word for a role, singular or plural, to the role's name; everyday words with their mark."""
+PLURALS = frozenset({"wolves", *(role.plural.lower() + _MARK * role.everyday for role in ROLES.values())})
 ROLE = "(?:" + "|".join(sorted(map(re.escape, NAMED), key=len, reverse=True)) + r")\b"
 GOODS = (
     r"(?:innocent|good|clean|clear|cleared|trustworthy|safe|human|harmless|honest|genuine|reliable|(?:on|"

@@ -43,7 +43,7 @@ from ...rules import (
 from ...text.asking.rules_text import rules_for_people
 from ...text.notes import Chosen, Content, Deduced, Proposed, Rated
 from ...text.probes import WITHOUT_OPTIONS
-from ...text.reading import Accusation, Claim, Defence, Report, can_be_read, read
+from ...text.reading import Accusation, Claim, Defence, Report, can_be_read, read_in
 from ...text.transcript import PUBLIC, Transcript
 from ..notes import acted, note_lines
 
@@ -153,7 +153,7 @@ def _acts(text: str, seat: int, ruleset: Ruleset) -> list[list[Any]]:
     found: dict[tuple[Any, ...], None] = {}
     if not can_be_read(text, ruleset.names):
         return [["unread"]]
-    for act in read(text, ruleset.names, seat):
+    for act in read_in(ruleset, text, seat):
         match act:
             case Claim(speaker, role, False, by) if speaker == by == seat:
                 found["claims", role] = None

@@ -24,7 +24,8 @@ def _words(role: str) -> dict[str, str]:
 
 
 def _every_role(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
-    return map(_words, ROLES)
+    """Every role; a role with an everyday name only where it is dealt."""
+    return (_words(name) for name, role in ROLES.items() if not role.everyday or rules.count(name))
 
 
 def _dealt_roles(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:

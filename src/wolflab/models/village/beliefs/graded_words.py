@@ -84,7 +84,9 @@ _ME = -1
 
 @lru_cache(1 << 13)
 def views_of(text: str, names: tuple[str, ...], me: int) -> Views:
-    """The judgements in `text`, written by the player in seat `me`; graded sentences count before others."""
+    """The judgements in `text`, written by the player in seat `me`; graded sentences count before others.
+    Everyday words that name a role have their mark (`text.reading.with_roles_marked`).
+    """
     wolf: dict[int, int] = {}
     role: dict[int, tuple[str, int]] = {}
     claims: dict[int, str] = {}

@@ -34,7 +34,7 @@ from ....rules import (
     facts_of,
     only,
 )
-from ....text.reading import Accusation, Act, Agreement, Defence, Report, Suggestion, read
+from ....text.reading import Accusation, Act, Agreement, Defence, Report, Suggestion, read_in
 from ..parameters import Ints, Parameters
 from .claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD, claim_of, claimed
 from .worlds import SEER, WOLF, WorldFloats, role_class
@@ -137,7 +137,7 @@ class Fold:
         self.ruleset, self.heed_sheriff = ruleset, heed_sheriff
         self.roles = tuple(role.name for role in ruleset.cast)
         self.classes = [role_class(role) for role in ruleset.cast]
-        self.names, self.players = ruleset.names, ruleset.players
+        self.players = ruleset.players
         self.tables = {name: _spread(table, self.classes) for name, table in parameters.tables.items()}
         pairs = [(name, table) for name, table in self.tables.items() if table.ndim == 4]
         # As (actor's role, contexts × outcomes, target's role), to take one statement's cells at once.
@@ -227,7 +227,7 @@ class Fold:
         speaker, alive = event.seat, old.facts.alive
         if not event.text or (not self.heed_sheriff and speaker == old.facts.sheriff):
             return
-        acts = [act for act in read(event.text, self.names, speaker) if act.speaker == speaker]
+        acts = [act for act in read_in(self.ruleset, event.text, speaker) if act.speaker == speaker]
         stances, exact = self._stances(acts, new)
         marks: dict[int, int] = {}
         new.weights = old.weights.copy()

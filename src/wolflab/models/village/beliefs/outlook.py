@@ -15,6 +15,7 @@ from math import exp, log
 from ....rules import ROLES, Learned, Revealed, Ruleset, Said, Shot, VictimShown, Voted
 from ....text.notes import Reflected
 from ....text.questions import Line, Situation
+from ....text.reading import with_roles_marked
 from .claims import claim_of
 from .graded_words import grade_word, views_of
 from .guesses import STANDS_OUT, confidence
@@ -119,7 +120,7 @@ def _with_reflection(situation: Situation, posterior: Posterior) -> Outlook:
 def outlook_with_texts(outlook: Outlook, texts: Sequence[str], kept: float = 1.0) -> Outlook:
     """The outlook with the judgements of texts. kept: the share of their log-odds that counts."""
     rules = outlook.situation.ruleset
-    views = [views_of(text, rules.names, outlook.situation.seat) for text in texts]
+    views = [views_of(with_roles_marked(text, rules), rules.names, outlook.situation.seat) for text in texts]
     wolf, thought, sure = list(outlook.wolf), list(outlook.thought), list(outlook.sure)
     for seat in range(rules.players):
         if seat not in outlook.certain:

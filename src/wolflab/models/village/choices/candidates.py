@@ -14,9 +14,9 @@ from functools import lru_cache
 from math import log
 from typing import TypeVar
 
-from ....rules import PASS, Action, Ask, Pick
+from ....rules import PASS, Action, Ask, Pick, Ruleset
 from ....text.notes import Candidate
-from ....text.reading import Act, read
+from ....text.reading import Act, read_in
 from ....text.replies.chosen_action import read_action
 from ..draws import KeyedDraws
 from ..scene import HASTE, TableScene
@@ -83,11 +83,11 @@ def statement_candidate(
 ) -> tuple[str, str]:
     """One more statement, different from the earlier ones: (reason, text)."""
     rules = scene.situation.ruleset
-    said = [_acts_in(candidate.action, rules.names, scene.me) for candidate in earlier]
+    said = [_acts_in(candidate.action, rules, scene.me) for candidate in earlier]
     reasonings = " ".join(candidate.reasoning for candidate in earlier)
     for mark, points, detail in _unused_speeches(scene, reasonings, draws):
         text = speak(_with_opening(scene, ask.kind, points, draws), rules, bank, draws)
-        if _acts_in(text, rules.names, scene.me) not in said:
+        if _acts_in(text, rules, scene.me) not in said:
             return f"{mark} {detail}".strip(), text
     return "I have nothing different to say.", speak([Point("quiet")], rules, bank, draws)
 
@@ -126,9 +126,9 @@ def _with_opening(scene: TableScene, kind: str, points: list[Point], draws: Keye
 
 
 @lru_cache(1 << 13)
-def _acts_in(text: str, names: tuple[str, ...], me: int) -> frozenset[Act]:
+def _acts_in(text: str, rules: Ruleset, me: int) -> frozenset[Act]:
     """The acts read in a statement."""
-    return frozenset(read(text, names, me))
+    return frozenset(read_in(rules, text, me))
 
 
 # -- taking one ---------------------------------------------------------------------------------
@@ -170,11 +170,11 @@ def _option(
 
 def _nearest(scene: TableScene, candidates: Sequence[Candidate], own: str) -> int:
     """The statement that shares most acts with the own one; the first of equal ones."""
-    names = scene.situation.ruleset.names
-    own_acts = _acts_in(own, names, scene.me)
+    rules = scene.situation.ruleset
+    own_acts = _acts_in(own, rules, scene.me)
 
     def likeness(number: int) -> float:
-        acts = _acts_in(candidates[number].action, names, scene.me)
+        acts = _acts_in(candidates[number].action, rules, scene.me)
         return len(own_acts & acts) / len(own_acts | acts) if own_acts | acts else 1.0
 
     return max(range(len(candidates)), key=likeness)

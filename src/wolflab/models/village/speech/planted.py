@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from ....rules import ROLES, Chose, Pick, Said
-from ....text.reading import Claim, Report, read
+from ....text.reading import Claim, Report, read_in
 from ..beliefs.claims import claim_of
 from ..scene import TableScene
 from .phrases import role_with_article
@@ -279,7 +279,7 @@ def _named(scene: TableScene, **seats: Sequence[int]) -> Blanks:
 
 def _tells_of_itself(scene: TableScene, text: str) -> bool:
     """Whether the statement already claims a role or a night action."""
-    acts = read(text, scene.situation.ruleset.names, scene.me)
+    acts = read_in(scene.situation.ruleset, text, scene.me)
     return any(isinstance(act, Claim | Report) and act.speaker == scene.me for act in acts)
 
 

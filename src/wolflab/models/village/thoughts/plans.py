@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ....rules import ROLES, Action, Ask, Ruleset
+from ....text.reading import with_roles_marked
 from ....text.replies.chosen_action import read_action
 from ..beliefs.graded_words import grade_word, graded_sentence, views_of
 from ..choices.choosing_by_habit import ChosenOption
@@ -118,7 +119,8 @@ def _harmless_role(scene: TableScene) -> str:
 
 def apply_plan(scene: TableScene, plan: str) -> None:
     """Replace `scene`'s suspicions by those in the plan; certain knowledge stays."""
-    views = views_of(plan, scene.situation.ruleset.names, scene.me)
+    rules = scene.situation.ruleset
+    views = views_of(with_roles_marked(plan, rules), rules.names, scene.me)
     known = {scene.me, *scene.pack, *scene.summary.learned}
     for seat in views.wolf.keys() - known:
         scene.suspicion[seat] = views.wolf[seat]
