@@ -5,9 +5,10 @@ It imports nothing of Wolflab: it was written from the papers' rules (002 §3 an
 something open), so that it and the engine can only agree by both being right.
 
 A state is the multiset of the living, each a letter (W Werewolf, V Villager, S Seer, G Guard or Doctor,
-X Witch, H Hunter) with marks: "+" the Sheriff, "*" the player shielded last night where the Guard may not
-repeat. Players with the same letter and marks are interchangeable, so one of them stands for all. What cannot
-change the end under random play is left out: what the Seer sees, speech and its order, elections.
+X Witch, H Hunter, I Idiot) with marks: "+" the Sheriff, "*" the player shielded last night where the Guard
+may not repeat, "!" the Idiot whose card lies open and who has no vote. Players with the same letter and marks
+are interchangeable, so one of them stands for all. What cannot change the end under random play is left out:
+what the Seer sees, speech and its order, elections.
 
 Votes, and the Werewolves' choices, are counted by a convolution over the tallies, not one by one: n voters
 spread over the options are balls in bins, and what matters is in how many ways one bin has strictly most.
@@ -83,6 +84,7 @@ NINE = Spec(
     self_vote=False,
     goal="no_villager_or_no_ability",
 )
+TEN = replace(NINE, cast="WWWVVVSXHI")
 TWELVE = replace(
     NINE, cast="WWWWVVVVSXHG", shield_may_repeat=False, shield_may_pass=True, shield_and_antidote="kills"
 )
@@ -106,12 +108,18 @@ def lone_winner(voters: int, options: int) -> int:
 
 
 @cache
-def voted_out(spec: Spec, n: int) -> Fraction:
-    """The probability that one given player of the `n` living is voted out (the same for each)."""
+def voted_out(spec: Spec, n: int, voteless: int = 0, has_vote: bool = True) -> Fraction:
+    """The probability that the vote falls on one given player of the `n` living: the same for each who has a
+    vote, and for each of those who have none.
+    """
+    if voteless:
+        assert not spec.tie_random
+        assert not spec.self_vote
+        return _voted_out_by_others(spec, n, n - voteless, has_vote)
     if spec.tie_random:
         return _somebody(spec, n) / n
     if not spec.self_vote:
-        return _voted_out_by_others(spec, n)
+        return _voted_out_by_others(spec, n, n, True)
     if spec.pass_competes:
         return Fraction(lone_winner(n, n + 1), (n + 1) ** n)
     passes = range(n + 1) if spec.abstain else range(1)
@@ -125,20 +133,22 @@ def _somebody(spec: Spec, n: int) -> Fraction:
     return 1 - (Fraction(1, options**n) if spec.abstain else Fraction(0))
 
 
-def _voted_out_by_others(spec: Spec, n: int) -> Fraction:
+def _voted_out_by_others(spec: Spec, n: int, voters: int, has_vote: bool) -> Fraction:
     """No self-votes and no random ties. Ballots with self-votes are counted in and taken out again, by
     inclusion and exclusion over those who vote for themselves; each of them has one vote to begin with.
     """
     ways = 0
-    for others, mine in product(range(n), (0, 1)):  # so many others vote for themselves, and this one or not
-        free, sign = n - others - mine, (-1) ** (others + mine)
+    rivals = voters - has_vote
+    # So many others vote for themselves, and this one or not.
+    for others, mine in product(range(rivals + 1), range(has_vote + 1)):
+        free, sign = voters - others - mine, (-1) ** (others + mine)
         for votes in range(1, free + mine + 1):
             rest = free - votes + mine
             most = votes - 1 if spec.pass_competes else rest
             passes = range(min(rest, most) + 1) if spec.abstain else range(1)
             fewer = sum(comb(rest, k) * _two_spreads(rest - k, others, n - 1 - others, votes) for k in passes)
-            ways += sign * comb(n - 1, others) * comb(free, rest) * fewer
-    return Fraction(ways, (n - 1 + spec.abstain) ** n)
+            ways += sign * comb(rivals, others) * comb(free, rest) * fewer
+    return Fraction(ways, (n - 1 + spec.abstain) ** voters)
 
 
 def _two_spreads(balls: int, ahead: int, level: int, votes: int) -> int:
@@ -300,10 +310,13 @@ def _vote(
     """Split `p` over who is voted out (each alike, or nobody) and what that leads to."""
     living, antidote, poison = morning
     one: Number = Fraction(1) if isinstance(p, Fraction) else 1.0
-    out = one * voted_out(spec, len(living))
+    voteless = sum("!" in who for who in living)
+    outs = [one * voted_out(spec, len(living), voteless, "!" not in who) for who in living]
     for gone in (*range(len(living)), None):
-        chance = 1 - out * len(living) if gone is None else out
+        chance = 1 - sum(outs) if gone is None else outs[gone]
         stay = tuple(who for i, who in enumerate(living) if i != gone)
+        if gone is not None and living[gone] == "I":
+            stay = (*stay, "I!")
         shooter = gone is not None and living[gone][0] == "H" and spec.hunter_at_vote
         for share, left in _shots(spec, one, stay, int(shooter)):
             q = p * chance * share

@@ -204,7 +204,7 @@ def casts(draw: st.DrawFn) -> dict[str, int]:
     shielder = draw(st.sampled_from(["Guard", "Doctor"]))
     others = draw(
         st.lists(
-            st.sampled_from(["Villager", "Villager", "Seer", "Witch", "Hunter", shielder]),
+            st.sampled_from(["Villager", "Villager", "Seer", "Witch", "Hunter", "Idiot", shielder]),
             min_size=players - wolves,
             max_size=players - wolves,
         )

@@ -438,7 +438,7 @@ def test_text_is_what_is_new_or_all_of_it() -> None:
 
 ALONE = re.compile(
     r"You are |Your teammate|You have no teammate|It is |"
-    r"In \w+ \d+ round, (you (?!said|voted|did not vote|shot)|your teammate )"
+    r"In \w+ \d+ round, (you (?!said|voted|did not vote|have no vote|shot)|your teammate )"
 )
 """How lines begin that are not for everybody, and the question."""
 

@@ -102,7 +102,7 @@ def test_sections_fill_the_vector() -> None:
 def test_the_layout_of_rulesets_without_shots_is_what_it_was() -> None:
     """Policies that were trained on it would not fit another."""
     sizes = {name: VectorLayout(rules).size for name, rules in PRESETS.items()}
-    assert sizes == {"sheriff": 569, "witch": 583, "doctor": 565, "nine": 897, "twelve": 1466}
+    assert sizes == {"sheriff": 569, "witch": 583, "doctor": 565, "nine": 897, "ten": 1085, "twelve": 1466}
     shot = {name: shape for name, shape in VectorLayout(NINE).sections if name in ("phase", "shot 0")}
     assert shot == {"phase": (7,), "shot 0": (9,)}
     assert not {"shot 0"} & {name for name, _ in VectorLayout(WITCH).sections}

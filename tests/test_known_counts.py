@@ -22,7 +22,7 @@ import pytest
 import random_play_oracle as oracle
 from marks import slow_except
 from rules_helpers import Game, leaves, uniform
-from wolflab.rules import DOCTOR, NINE, SHERIFF, TWELVE, WITCH, Outcome, Ruleset
+from wolflab.rules import DOCTOR, NINE, SHERIFF, TWELVE, WITCH, Outcome, Ruleset, preset
 from wolflab.rules.engine import begin, step
 
 GAMES = int(os.environ.get("WOLFLAB_RANDOM_GAMES", "6000"))
@@ -33,6 +33,7 @@ PRESETS = {
     "witch": (WITCH, oracle.WITCH),
     "doctor": (DOCTOR, oracle.DOCTOR),
     "nine": (NINE, oracle.NINE),
+    "ten": (preset("ten"), oracle.TEN),
     "twelve": (TWELVE, oracle.TWELVE),
 }
 

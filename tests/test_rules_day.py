@@ -568,4 +568,4 @@ def test_a_duty_at_the_vote_keeps_its_holder_in_the_game(votes: str, monkeypatch
         assert len(of(events, Said)) == len(of(events, Revealed)) == times - 1
         assert (5 in game.alive()) == (times == 1)
     assert "unless that player's card says otherwise" in rules_text(rules)
-    assert "who have a vote" in rules_text(rules)
+    assert "but for any without a vote" in rules_text(rules)

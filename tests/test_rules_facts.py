@@ -129,6 +129,7 @@ def expected(game: Game, seat: int, gone: tuple[Departure, ...]) -> tuple[list[s
     if seat >= len(truth):
         return [""] * game.rules.players, [None] * game.rules.players
     known = {seat} | shown(game, gone) | shooters(game)
+    known |= {idiot for idiot, votes in enumerate(game.state.votes) if not votes}
     if ROLES[truth[seat]].pack and len(truth) == game.rules.players:
         known |= {other for other, role in enumerate(truth) if role == truth[seat]}
     seen = looks(game, seat)

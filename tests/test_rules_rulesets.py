@@ -20,7 +20,8 @@ from wolflab.rules import DOCTOR, NINE, PRESETS, ROLES, SHERIFF, TWELVE, WITCH, 
 from wolflab.rules.duties import Duty
 
 PAGE = (Path(__file__).parent.parent / "docs" / "rules.md").read_text(encoding="utf-8")
-SOURCES = {"002": SHERIFF, "003": WITCH, "004": DOCTOR, "nine": NINE, "twelve": TWELVE}
+TEN = PRESETS["ten"]
+SOURCES = {"002": SHERIFF, "003": WITCH, "004": DOCTOR, "nine": NINE, "ten": TEN, "twelve": TWELVE}
 UNNAMED: dict[str, object] = {
     "player_name": "player_{}",
     "first_player": 1,
@@ -79,6 +80,7 @@ def test_the_presets_roles_and_names() -> None:
     assert dict(WITCH.roles) == {"Werewolf": 2, "Villager": 2, "Seer": 1, "Guard": 1, "Witch": 1}
     assert dict(DOCTOR.roles) == {"Werewolf": 2, "Villager": 3, "Seer": 1, "Doctor": 1}
     assert dict(NINE.roles) == {"Werewolf": 3, "Villager": 3, "Seer": 1, "Witch": 1, "Hunter": 1}
+    assert {**TEN.roles} == {**NINE.roles, "Idiot": 1}
     assert dict(TWELVE.roles) == {
         "Werewolf": 4,
         "Villager": 4,
@@ -186,7 +188,7 @@ def test_values_of_the_wrong_kind_are_refused_where_they_are_read(
 
 
 def test_unknown_presets_are_refused() -> None:
-    with pytest.raises(RulesetError, match="sheriff, witch, doctor, nine, twelve"):
+    with pytest.raises(RulesetError, match="sheriff, witch, doctor, nine, ten, twelve"):
         preset("mayor")
     assert all(preset(name) is rules for name, rules in PRESETS.items())
 

@@ -1,7 +1,8 @@
 """No count, page or export leaves anything out where roles break what shipped roles keep.
 
-A copy of the package gets an Idiot, a Phoenix, an Orator and a Mayor (`unusual_roles`); `unusual_games` plays
-with them in a new interpreter and recounts what every measure, probe, poll, table, transcript and page says.
+A copy of the package gets a Phoenix, an Orator and a Mayor (`unusual_roles`); `unusual_games` plays with them
+and with Idiots in a new interpreter, and recounts what every measure, probe, poll, table, transcript and page
+says.
 """
 
 from __future__ import annotations

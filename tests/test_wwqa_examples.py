@@ -35,6 +35,7 @@ from wolflab.rules import (
     Shot,
     VoteCounted,
     Voted,
+    VotesSet,
     Winner,
     pick,
 )
@@ -90,7 +91,11 @@ class Watched(Game):
         return sum(ROLES[self.roles[seat]].wolf for seat in living)
 
     def votes(self) -> Iterator[tuple[frozenset[int], list[Voted], VoteCounted]]:
-        """Each day's vote: who lives, the votes, how they were counted."""
+        """Each day's vote: who lives, the votes, how they were counted. None of a game in which somebody was
+        voted out and stayed: what is said of votes in general leaves that card aside.
+        """
+        if of(self.events, VotesSet):
+            return
         cast: list[Voted] = []
         for living, event in zip(self.living, self.events, strict=True):
             if isinstance(event, Voted) and event.what == "eliminate":
@@ -237,7 +242,7 @@ def departed(game: Watched) -> set[int]:
 def votes_are_secret(game: Watched) -> bool | None:
     steps = [step for step in game.steps if "vote" in step]
     living = [len(now) for now, _, _ in game.votes()]
-    return [len(step) for step in steps] == living if steps else None
+    return [len(step) for step in steps] == living if steps and living else None
 
 
 def votes_are_open(game: Watched) -> bool | None:

@@ -136,6 +136,7 @@ ALWAYS = {
         Item(question="", answer="", kind="says-last-words", asked={"how": "vote"}),
         Item(question="", answer="", kind="unusable-choice", asked={"kind": "kill", "role": "Werewolf"}),
     ),
+    "ten": (Item(question="", answer="", kind="idiot-leaves", asked={"how": "twice"}),),
     "a Sheriff drawn in secret": (
         Item(question="", answer="", kind="may-kill", asked={"x": 0, "y": 5}, facts=FIRST_NIGHT),
         Item(question="", answer="", kind="may-be-drawn", asked={"x": 3}, facts=FIRST_NIGHT),

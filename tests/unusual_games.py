@@ -59,7 +59,7 @@ from wolflab.ui.terminal.game import GamePrinter
 EXPERIMENT = """
 name: unusual
 deals: 1
-seed: 6
+seed: 16
 redraw_void: false
 straw_polls: 2
 probes: [rate, rate-before-sheriff, rate-before-speaking, guess, guess-before-sheriff, guess-before-speaking]
@@ -78,8 +78,12 @@ conditions:
   orator: {rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Orator: 3}}}
   mayor: {rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Mayor: 3}}}
   rated:
-    rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Idiot: 5}}
+    rules: {preset: sheriff, votes: open, roles: {Werewolf: 2, Villager: 1, Seer: 1, Idiot: 5}}
     players: {others: {recipe: vanilla}}
+  ten: {rules: {preset: ten}, players: {others: {recipe: vanilla}}}
+  random:
+    rules: {preset: ten, sheriff: assigned, sheriff_role: Idiot}
+    players: {others: {recipe: random, model: null}}
   all:
     rules:
       {preset: nine, player_name: "player_{}", sheriff: drawn, votes: open,

@@ -1,9 +1,9 @@
 """Roles that break what shipped roles keep: whoever lives has one vote and speaks once a day, and whoever
 is out stays out.
 
-Texts of files for a copy of the package: an Idiot (voted out, it stays, without a vote from then on), a
-Phoenix (comes back once), an Orator (speaks once more, before all others) and a Mayor (may show its card; its
-vote counts twice from then on). What a role's file cannot say, `ENGINE` adds to the copy's engine.
+Texts of files for a copy of the package: a Phoenix (comes back once), an Orator (speaks once more, before all
+others) and a Mayor (may show its card; its vote counts twice from then on). What a role's file cannot say,
+`ENGINE` adds to the copy's engine. The Idiot, who lives on without a vote, ships.
 """
 
 from __future__ import annotations
@@ -24,10 +24,6 @@ from ..outcome import Side
 from . import Role
 
 '''
-
-IDIOT = """
-ROLE = Role("Idiot", "Idiots", Side.VILLAGE, lambda rules: "an Idiot who is voted out stays without a vote")
-"""
 
 PHOENIX = """
 def options(state, seat):
@@ -65,25 +61,14 @@ ROLE = Role("Mayor", "Mayors", Side.VILLAGE, lambda rules: "a Mayor may show its
 
 ROLES: Mapping[str, str] = {
     name: _HEAD.lstrip() + text
-    for name, text in {"idiot": IDIOT, "phoenix": PHOENIX, "orator": ORATOR, "mayor": MAYOR}.items()
+    for name, text in {"phoenix": PHOENIX, "orator": ORATOR, "mayor": MAYOR}.items()
 }
 
 ENGINE = '''
 
 # -- what the tests add ---------------------------------------------------------------------
 
-_close_vote_usually, _fix_order_usually = _close_vote, _fix_order
-
-
-def _close_vote(s, events, seat, tied):
-    """An Idiot who is voted out for the first time stays, and everybody sees its card."""
-    if seat is None or s.roles[seat].name != "Idiot" or s.memory.get((seat, "spared")):
-        return _close_vote_usually(s, events, seat, tied)
-    s.remember(seat, "spared", True)
-    events.append(vote_counted(None, ()))
-    events += [Revealed(seat, "Idiot", EVERYONE), s.set_votes(seat, 0)]
-    s.voted_out, s.tied = None, ()
-    _remove_voted_out(s, events)
+_fix_order_usually = _fix_order
 
 
 def _fix_order(s, others):

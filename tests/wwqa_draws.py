@@ -21,6 +21,7 @@ CASTS = (
     {"Werewolf": 2, "Villager": 2, "Seer": 1, "Witch": 1, "Hunter": 1},
     {"Werewolf": 2, "Villager": 2, "Seer": 1, "Witch": 1, "Hunter": 3},
     {"Werewolf": 3, "Villager": 3, "Seer": 1, "Hunter": 2, "Witch": 1, "Doctor": 1},
+    {"Werewolf": 3, "Villager": 2, "Seer": 1, "Hunter": 1, "Witch": 1, "Idiot": 2},
 )
 HINTS = get_type_hints(Switches)
 

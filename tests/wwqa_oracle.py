@@ -305,10 +305,24 @@ class Table:
         return first if len(first) == 1 or self.rules.tie == "random" else []
 
     def voted_out(self) -> int | None:
-        """Who is voted out, where no lot decides."""
+        """Who leaves by the vote, where no lot decides: an Idiot stays, whose card cannot lie open yet."""
         first = self.drawn_among(self.ballots().values())
         need(len(first) < 2)
-        return first[0] if first else None
+        return next((s for s in first if not self.is_idiot(s)), None)
+
+    def put_out(self) -> int | None:
+        """As `voted_out`; no answer where that is an Idiot, who is voted out and does not leave."""
+        need(not any(map(self.is_idiot, self.drawn_among(self.ballots().values()))))
+        return self.voted_out()
+
+    def is_idiot(self, seat: int) -> bool:
+        return bool(self.rules.count("Idiot")) and self.role(seat) == "Idiot"
+
+    def may_go_out(self, x: int) -> bool:
+        among = self.drawn_among(self.ballots().values())
+        need(len(among) < 2 or not self.rules.count("Idiot"))
+        need(not any(map(self.is_idiot, among)))
+        return x in among
 
     def after_vote(self) -> str:
         out = self.voted_out()
@@ -322,7 +336,7 @@ class Table:
         own += [PASS] if self.rules.may_abstain else []
         ends = {tuple(self.drawn_among([x] * len(others) + [vote])) for vote in own}
         need(ends == {(x,)})
-        return self.outcome({x: "vote"})
+        return self.outcome({} if self.is_idiot(x) else {x: "vote"})
 
     def elected(self) -> int:
         counts: Counter[int | str] = Counter()
@@ -503,6 +517,11 @@ def hunter_may_shoot(rules: Ruleset, asked: Asked) -> bool:
     return shoots(rules, asked["how"])
 
 
+def idiot_leaves(rules: Ruleset, asked: Asked) -> bool:
+    dealt(rules, "Idiot")
+    return {"once": False, "twice": True, "kill": True}[asked["how"]]
+
+
 def how_sheriff(rules: Ruleset, _: Asked) -> str:
     ways = {"none": "none", "assigned": "named", "drawn": "lot"}
     return ways.get(rules.sheriff, "election")
@@ -574,6 +593,7 @@ ABOUT_RULES: dict[str, Callable[[Ruleset, Asked], Any]] = {
     "roles-shown": lambda rules, asked: rules.reveal.replace("_", " "),
     "says-last-words": says_last_words,
     "hunter-may-shoot": hunter_may_shoot,
+    "idiot-leaves": idiot_leaves,
     "how-sheriff": how_sheriff,
     "sheriff-leaves": sheriff_leaves,
     "candidates": candidates,
@@ -706,7 +726,7 @@ def place(table: Table, seat: int) -> int:
 
 
 def voted_out(table: Table, _: Asked) -> int | str:
-    out = table.voted_out()
+    out = table.put_out()
     return NOBODY if out is None else out
 
 
@@ -767,8 +787,8 @@ ABOUT_SPEECH: Answers = {
 }
 ABOUT_VOTES: Answers = {
     "voted-out": voted_out,
-    "out-by-vote": lambda table, asked: table.voted_out() == asked["x"],
-    "may-go-out": lambda table, asked: asked["x"] in table.drawn_among(table.ballots().values()),
+    "out-by-vote": lambda table, asked: table.put_out() == asked["x"],
+    "may-go-out": lambda table, asked: table.may_go_out(asked["x"]),
     "votes-for": lambda table, asked: list(table.ballots().values()).count(asked["x"]),
     "may-vote-for": lambda table, asked: table.may_vote_for(asked["x"], asked["y"]),
     "may-vote": lambda table, asked: asked["x"] in table.alive,

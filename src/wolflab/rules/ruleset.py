@@ -1,4 +1,4 @@
-"""The rules as data: one frozen, validated object, and five presets (three papers, two tournament games).
+"""The rules as data: one frozen, validated object, and six presets (three papers, three tournament games).
 
 Every rule on which they differ is a field (`switches.py`). No other code asks which paper a game follows.
 """
@@ -272,6 +272,12 @@ NINE = Ruleset(
 )
 """The usual tournament game of nine."""
 
+TEN = NINE.with_(
+    name="ten",
+    roles={"Werewolf": 3, "Villager": 3, "Seer": 1, "Witch": 1, "Hunter": 1, "Idiot": 1},
+)
+"""The usual tournament game of ten: with an Idiot."""
+
 TWELVE = NINE.with_(
     name="twelve",
     roles={"Werewolf": 4, "Villager": 4, "Seer": 1, "Witch": 1, "Hunter": 1, "Guard": 1},
@@ -286,6 +292,7 @@ _ABOUT: Mapping[Ruleset, str] = {
     WITCH: "with Witch and Guard; open votes and last words",
     DOCTOR: "with Seer and Doctor; the shortest rules",
     NINE: "the usual tournament game, with Witch and Hunter",
+    TEN: "with an Idiot too, who stays when voted out, without a vote",
     TWELVE: "the large tournament game, with a Guard too",
 }
 
@@ -311,6 +318,7 @@ __all__ = [
     "PRESETS",
     "SHERIFF",
     "SUMMARIES",
+    "TEN",
     "TWELVE",
     "WITCH",
     "Ruleset",

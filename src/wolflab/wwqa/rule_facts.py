@@ -624,6 +624,24 @@ def _hunter_shoots(q: Query, how: str) -> bool:
     return any(ask.kind == "shoot" and ask.seat == hunter for ask, _ in played.asks)
 
 
+@_fact
+def _idiot_leaves(q: Query, how: str) -> bool:
+    """Whether an Idiot leaves who is killed by night ("kill"), voted out "once", or "twice"."""
+    idiot, other = _holders(q.rules, "Idiot")[0], _victim(q.rules)
+    if how == "kill":
+        return not trial(q.rules, _attack(idiot)).alive(idiot)
+    days = {"once": (1,), "twice": (1, 2)}[how]
+
+    def votes(ask: Ask) -> Action | None:
+        return pick(idiot) if ask.kind == "vote" and ask.round in days else None
+
+    played = trial(q.rules, _first_of(votes, _attack(other, night=2)), rounds=len(days))
+    voted = {ask.round for ask in played.asks if ask.kind == "vote" and pick(idiot) in (ask.options or ())}
+    if other == idiot or not {*days} <= voted:
+        raise Impossible("the Idiot is not voted out so often")
+    return not played.alive(idiot)
+
+
 # -- the day ----------------------------------------------------------------------------------------
 
 

@@ -196,12 +196,11 @@ def _discussion(rules: Ruleset) -> str:
 
 def _voting(rules: Ruleset) -> str:
     stays = "voted_out" in rules.due
-    have_one = " who have a vote" if stays else ""
+    voters = ", but for any without a vote," if stays else ""
     unless = ", unless that player's card says otherwise" if stays else ""
     how = {
-        "secret": f"all living players{have_one} vote at the same time, and all votes are announced "
-        "afterwards",
-        "open": f"the living players{have_one} vote one after another, and each vote is public at once",
+        "secret": f"all living players{voters} vote at the same time, and all votes are announced afterwards",
+        "open": f"the living players{voters} vote one after another, and each vote is public at once",
     }[rules.votes]
     whom = (
         "any living player, themselves included"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 
-from ...rules import CHANCE, Ruleset, VoteCounted, Voted, pick
+from ...rules import CHANCE, Revealed, Ruleset, VoteCounted, Voted, VotesSet, pick
 from ..items import NOBODY
 from ..situations import AskedAbout, GameSituation, Impossible, Playout, Query, only_first
 from .kind import DrawnFrom, EngineAnswer, Value, entries_of, kinds_of, living, seats, two_living
@@ -80,8 +80,13 @@ def _ballot(q: Query, lot: bool = False) -> Playout:
 
 
 def _voted_out(q: Query) -> int | str:
-    """The player voted out, or nobody; Impossible if a lot decides."""
-    counted = only_first(event for event in _ballot(q).events if isinstance(event, VoteCounted))
+    """The player voted out, or nobody; Impossible if a lot decides, or if the vote falls on a player who
+    stays: some would call that voted out.
+    """
+    events = _ballot(q).events
+    counted = only_first(event for event in events if isinstance(event, VoteCounted))
+    if counted.seat is None and any(isinstance(event, Revealed | VotesSet) for event in events):
+        raise Impossible("the vote falls on a player who stays")
     return NOBODY if counted.seat is None else counted.seat
 
 

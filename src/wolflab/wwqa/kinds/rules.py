@@ -96,6 +96,13 @@ def _hunter_leaves(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iter
             yield {"how": "poison", "way": "poisoned"}
 
 
+def _idiot_leaves(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
+    if rules.count("Idiot"):
+        yield {"how": "once", "way": "chosen by the vote for the first time"}
+        yield {"how": "twice", "way": "chosen by the vote for the second time"}
+        yield {"how": "kill", "way": "killed by the Werewolves"}
+
+
 def _last_ones(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
     if rules.count("Witch"):
         yield {"last": last_other(rules)}
@@ -114,6 +121,7 @@ _ASKS: Mapping[str, Asks] = {
     "choice-is-public": _choosing,
     "know-each-other": _repeated_roles,
     "hunter-may-shoot": _hunter_leaves,
+    "idiot-leaves": _idiot_leaves,
     "both-gone": _last_ones,
 }
 """The possible arguments of the kinds for which they depend on the rules."""
