@@ -20,8 +20,10 @@ from wolflab.match.probes import StrawPoll
 from wolflab.models.base import Request
 from wolflab.models.village import Village
 from wolflab.models.village.beliefs.guesses import BINS, confidence
+from wolflab.models.village.beliefs.posterior import PosteriorEstimator
 from wolflab.models.village.beliefs.worlds import worlds
 from wolflab.models.village.parameters import shipped_parameters
+from wolflab.models.village.scene import table_scene
 from wolflab.rules import (
     DOCTOR,
     EVERYONE,
@@ -42,6 +44,7 @@ from wolflab.rules import (
     SheriffNamed,
     Shot,
     Voted,
+    VotesSet,
     Winner,
     facts_of,
     only,
@@ -526,6 +529,39 @@ def test_phrase_banks_are_kept_apart() -> None:
         game = play(DOCTOR, "bank|1", _everyone(village))
         words[bank] = {e.text for e in game.events if isinstance(e, Said)}
     assert not words["a"] & words["b"]
+
+
+@pytest.mark.parametrize("bank", ["a", "b"])
+def test_without_a_vote_nobody_announces_one(bank: str) -> None:
+    """Idiots whose cards lie open speak on, and accuse."""
+    roles = {"Werewolf": 2, "Villager": 1, "Seer": 1, "Idiot": 6}
+    rules = preset("ten").with_(roles=roles, wolves_win="parity")
+    village, said = Village(phrases=bank, skill=0), list[str]()
+    for number in range(15):
+        voteless = set[int]()
+        for event in play(rules, f"idiots|{number}", _everyone(village)).events:
+            if isinstance(event, VotesSet):
+                voteless.add(event.seat)
+            if isinstance(event, Said) and event.seat in voteless and event.where == "discussion":
+                said.append(event.text)
+    assert len(said) > 20
+    assert not [text for text in said if "My vote" in text or "I will vote" in text]
+    assert any("suspect" in text or "Werewolf" in text for text in said)
+
+
+def test_who_has_no_vote_is_no_support() -> None:
+    """But it spoke, and that is said."""
+    rules = preset("ten")
+    against = [_said(seat, "player_2 is a Werewolf.") for seat in (6, 7, 8)]
+    shown = (VotesSet(6, 0, EVERYONE), VotesSet(7, 0, EVERYONE))
+    found = []
+    for votes in ((), shown):
+        situation = _situation(rules, 0, "Werewolf", *votes, *against, pack=(0, 4, 5))
+        question = Question(situation, Decide(_ask(0, *range(1, 10))))
+        summary = PosteriorEstimator(shipped_parameters(), 1.0).summary(situation)
+        scene = table_scene(question, summary, shipped_parameters(), "k||a|b|0")
+        found.append((scene.support(1), scene.support_sentence(1)[:8]))
+    assert found == [(3, "3 others"), (1, "3 others")]
 
 
 # -- fitting ------------------------------------------------------------------------------------------

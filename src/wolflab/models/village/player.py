@@ -57,7 +57,7 @@ from .scene import TableScene, table_scene
 from .settings import VillageSettings
 from .speech.phrases import speak
 from .speech.planted import planted_sentences
-from .speech.speaking_by_habit import follow_advice, plan_statement
+from .speech.speaking_by_habit import follow_advice, plan_statement, with_own_vote_only
 from .speech.speaking_by_intent import intended_statement
 from .thoughts.advice import suggestion_from
 from .thoughts.answers_to_oneself import answer_to_oneself, reflection
@@ -260,7 +260,7 @@ class Village:
             points = intended_statement(scene, task.intent, kind)
         else:
             points = list(planned_points(task.plan, rules)) or plan_statement(scene, kind)
-        points = follow_advice(scene, points, advice)
+        points = with_own_vote_only(scene, follow_advice(scene, points, advice))
         text = speak(points, rules, self.settings.phrases, scene.draws)
         aims = ", ".join(dict.fromkeys(point.kind.split()[0] for point in points))
         why = f"I am {a_role(scene.situation.role)}. My plan for this statement: {aims}."

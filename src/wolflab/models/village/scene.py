@@ -135,11 +135,17 @@ class TableScene:
 
     # -- one player -----------------------------------------------------------------------------
 
+    def has_vote(self, seat: int) -> bool:
+        """Whether the vote of `seat` counts, as far as is known."""
+        return self.node.facts.votes[seat] > 0
+
     def support(self, seat: int) -> int:
-        """The number of others who spoke against `seat` today."""
-        return len(
-            {a for a, b, stance in self.node.today if b == seat and stance in HOSTILE and a != self.me}
-        )
+        """The number of others with a vote who spoke against `seat` today."""
+        return sum(map(self.has_vote, self._hostile_to(seat)))
+
+    def _hostile_to(self, seat: int) -> set[int]:
+        """The others who spoke against `seat` today."""
+        return {a for a, b, stance in self.node.today if b == seat and stance in HOSTILE and a != self.me}
 
     def stances_taken(self, seat: int) -> int:
         """The number of others to whom `seat` has taken a stance in the game."""
@@ -178,7 +184,7 @@ class TableScene:
 
     def support_sentence(self, seat: int) -> str:
         """A sentence on how many speak against `seat`."""
-        count = self.support(seat)
+        count = len(self._hostile_to(seat))
         if not count:
             return f"Nobody else has named {self.name(seat)} today."
         return f"{count} other{'s' if count > 1 else ''} spoke against {self.name(seat)} today."

@@ -21,6 +21,7 @@ from ....text.replies.chosen_action import read_action
 from ..draws import KeyedDraws
 from ..scene import HASTE, TableScene
 from ..speech.phrases import Point, speak
+from ..speech.speaking_by_habit import with_own_vote_only
 from ..speech.speaking_by_strategy import HONEST, LYING, Speech
 from ..styles import Style
 from .choosing_by_habit import ChosenOption, choose_by_habit
@@ -86,7 +87,8 @@ def statement_candidate(
     said = [_acts_in(candidate.action, rules, scene.me) for candidate in earlier]
     reasonings = " ".join(candidate.reasoning for candidate in earlier)
     for mark, points, detail in _unused_speeches(scene, reasonings, draws):
-        text = speak(_with_opening(scene, ask.kind, points, draws), rules, bank, draws)
+        said_in_turn = with_own_vote_only(scene, _with_opening(scene, ask.kind, points, draws))
+        text = speak(said_in_turn, rules, bank, draws)
         if _acts_in(text, rules, scene.me) not in said:
             return f"{mark} {detail}".strip(), text
     return "I have nothing different to say.", speak([Point("quiet")], rules, bank, draws)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ....rules import ROLES, Ruleset
+from ....text.asking.sentences import a_role
 from ..draws import KeyedDraws
 
 _A = {
@@ -227,7 +228,7 @@ def role_with_article(role: str, ruleset: Ruleset) -> str:
     """A role with its article: "a Villager", but "the Seer" where there is one; results as they are."""
     if role not in ROLES:
         return role
-    return f"the {role}" if ruleset.count(role) == 1 and not ROLES[role].wolf else f"a {role}"
+    return f"the {role}" if ruleset.count(role) == 1 and not ROLES[role].wolf else a_role(role)
 
 
 def phrase(point: Point, template: str, ruleset: Ruleset) -> str:

@@ -7,6 +7,8 @@ teammate who is lost.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ....rules import ROLES
 from ....text.advice import CALL, HIDE, TELL
 from ..beliefs.claims import AS_SEER
@@ -39,6 +41,15 @@ def plan_statement(scene: TableScene, kind: str) -> list[Point]:
     elif scene.draws.chance("close", 250):
         points.append(Point("close"))
     return points
+
+
+def with_own_vote_only(scene: TableScene, points: list[Point]) -> list[Point]:
+    """The points of a speaker. Without a vote it announces none: it says whom it suspects."""
+    if scene.has_vote(scene.me):
+        return points
+    accused = {point.who for point in points if point.kind.startswith("accuse")}
+    said = [replace(point, kind="accuse 2") if point.kind == "propose" else point for point in points]
+    return [new for new, old in zip(said, points, strict=True) if new is old or new.who not in accused]
 
 
 # -- the village side ---------------------------------------------------------------------------
@@ -153,7 +164,7 @@ def push_score(scene: TableScene, seat: int) -> int:
     if seat not in scene.pack:
         return 300 + 90 * support + scene.danger(seat) // 5
     lost = _reported(scene, seat)
-    crowd = support * 3 > len(scene.situation.alive)
+    crowd = support * 3 > sum(map(scene.has_vote, scene.situation.alive))
     if scene.table.chance(f"give up {seat}", 700 if lost else 500 if crowd else 120):
         return 760 if lost or crowd else 480
     return 0
