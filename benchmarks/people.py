@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from wolflab.metrics.learning import PlayedGame, learning_of
-from wolflab.stats.intervals import Estimate, estimate_over_people, quotient, resampled_estimate
-from wolflab.stats.resampling import by_deal_and_draw
+from wolflab.stats.clusters import ClusteredSums, by_deal_and_draw
+from wolflab.stats.intervals import Estimate, clustered_estimate, estimate, quotient
 
 TRUTH, SLOPE = 0.5, 0.1
 SIZES = (0.3, 0.1, 0.5)
@@ -66,12 +66,12 @@ def covered(people: int, games: int, shared: bool, studies: int) -> Covered:
 def _over_people(played: Sequence[PlayedGame]) -> Estimate:
     rows = [(game.deal, (game.value, 1.0)) for game in played]
     sums = by_deal_and_draw(rows, [game.person for game in played])
-    return estimate_over_people(sums, quotient, n=len(rows), missing=0, units="games")
+    return estimate(ClusteredSums.of(sums), quotient, n=len(rows), missing=0, units="games", people=True)
 
 
 def _over_deals(played: Sequence[PlayedGame]) -> Estimate:
     rows = [(game.deal, (game.value, 1.0)) for game in played]
-    return resampled_estimate(rows, quotient, n=len(rows), units="games")
+    return clustered_estimate(rows, quotient, n=len(rows), units="games")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -16,6 +16,7 @@ from wolflab.stats.agreement import (
     specific_agreement,
     two_raters,
 )
+from wolflab.stats.clusters import t_quantile
 from wolflab.stats.intervals import wilson
 
 Pairs = list[tuple[int, int, int]]
@@ -126,7 +127,8 @@ def test_where_nothing_can_be_said_it_says_why() -> None:
     assert (lopsided.value, lopsided.low, lopsided.note) == (0.0, None, ONE_SIDED)
     rare = cohens_kappa([(deal, deal > 0, deal > 0) for deal in range(20)])
     assert rare.value == 1.0
-    assert rare.low is None  # in every third resample the one "no" is not drawn
+    w = wilson(0, 19, t_quantile(19))[1]
+    assert (rare.low, rare.high) == (pytest.approx(1 - 2 * w), 1.0)
     assert cohens_kappa([]).value is None
     assert krippendorffs_alpha([(0, [True])]).missing == 1
     assert specific_agreement([(0, True, True)], False).n == 0
@@ -138,7 +140,8 @@ def test_a_difference_draws_the_deals_of_both_sides_together() -> None:
     assert same.value == 0.0
     assert same.low is not None
     assert same.high is not None
-    assert (same.low, same.high) == pytest.approx((-wilson(0, 40)[1], wilson(0, 40)[1]))
+    w = wilson(0, 39, t_quantile(39))[1]
+    assert (same.low, same.high) == pytest.approx((-w, w))
     better = difference_of_shares([(deal, 1.0, 1.0) for deal in range(40)], ours, "replies")
     assert better.value == pytest.approx(0.5)
     assert better.excludes(0.0)

@@ -18,9 +18,11 @@ from wolflab.metrics.published import (
     published_table,
     published_tables,
 )
+from wolflab.metrics.rows import COLUMNS, WIDTH, MeasureRow
+from wolflab.metrics.tally import MeasureTally, compare_tallies
 from wolflab.stats import intervals as iv
-from wolflab.stats import resampling
-from wolflab.stats.comparing import PairedTest, _sign_flip, holm, paired, paired_over_draws
+from wolflab.stats.clusters import ClusteredSums, by_deal_and_draw, t_quantile
+from wolflab.stats.comparing import PairedTest, holm, paired
 
 
 def test_wilson_agrees_with_published_values() -> None:
@@ -54,25 +56,44 @@ def test_nothing_measured() -> None:
     assert iv.share([(0, 0.0, 0.0)], "votes").value is None
 
 
-def test_no_spread_is_said_and_a_share_falls_back_on_wilson() -> None:
+def test_without_variance_cases_count_as_independent() -> None:
     assert iv.mean([(k, 3.0) for k in range(9)]).note == iv.NO_SPREAD
     none_won = iv.share([(k % 6, 0.0, 1.0) for k in range(30)], "games")
-    assert (none_won.low, none_won.high) == pytest.approx(iv.wilson(0, 6))
+    w = iv.wilson(0, 30 * 5 / 6, t_quantile(5))[1]
+    assert (none_won.low, none_won.high) == pytest.approx((0, w))
     assert none_won.note == iv.BOUNDED
     still = [(k % 6, 0.25) for k in range(30)]
-    reach = iv.wilson(0, 6)[1]
     bounded = mean_over(still, None, bounds=iv.UNIT)
-    assert (bounded.low, bounded.high) == pytest.approx((0.25 - reach * 0.25, 0.25 + reach * 0.75))
+    assert (bounded.low, bounded.high) == pytest.approx((0.25 - w * 0.25, 0.25 + w * 0.75))
     never = mean_over([(k, 0.0) for k in range(30)], None, bounds=iv.UNIT)
-    assert (never.low, never.high) == pytest.approx(iv.wilson(0, 30))
+    assert (never.low, never.high) == pytest.approx(iv.wilson(0, 29, t_quantile(29)))
+
+
+@pytest.mark.parametrize(("deals", "trials"), [(6, 10), (10, 22), (100, 3)])
+def test_the_interval_of_a_share_has_no_jump_at_0_and_1(deals: int, trials: int) -> None:
+    """One case that differs has nearly the effective number of cases that none has; 1 mirrors 0."""
+    rows = [(k, float(k == 0), float(trials)) for k in range(deals)]
+    n = deals * trials
+    t, one = t_quantile(deals - 1), iv.share(rows, "votes")
+    assert (one.low, one.high) == pytest.approx(iv.wilson(1, n * (1 - 1 / deals), t), rel=0.25)
+    none = iv.share([(k, 0.0, float(trials)) for k in range(deals)], "votes")
+    assert (none.low, none.high) == pytest.approx(iv.wilson(0, n * (1 - 1 / deals), t))
+    assert one.high is not None
+    assert none.high is not None
+    assert none.high < one.high
+    for found, hits in ((one, 1.0), (none, 0.0)):
+        other = iv.share([(k, trials - hits * (k == 0), float(trials)) for k in range(deals)], "votes")
+        assert other.low is not None
+        assert other.high is not None
+        assert (1 - other.high, 1 - other.low) == pytest.approx((found.low, found.high))
 
 
 def test_what_is_0_but_for_rounding_is_0() -> None:
     values = [0.1, 0.2, -0.3] * 3
     assert sum(values) / 9 != 0
     assert iv.mean(list(enumerate(values))).value == 0
-    last = iv.estimate_from_sums(
-        np.array([[0.1 + 0.2, 1.0]] * 6), None, lambda sums: sums[:, 0] / sums[:, 1] - 0.3,
+    last = iv.estimate(
+        ClusteredSums.of(np.array([[0.1 + 0.2, 1.0]] * 6)), lambda sums: sums[:, 0] / sums[:, 1] - 0.3,
         n=6, missing=0, units="games", bounds=(0.0, 1.0),
     )  # fmt: skip
     assert (last.value, last.low) == (0, 0)
@@ -118,10 +139,10 @@ def test_paired_difference_uses_common_deals_and_an_exact_test() -> None:
     assert paired(ours, ours).p == 1.0
 
 
-def test_sign_flip_by_simulation_agrees_with_the_exact_test() -> None:
+def test_the_exact_test_agrees_with_a_simulated_one() -> None:
     rng = np.random.default_rng(1)
     differences = rng.normal(0.3, 1, 12)
-    exact = _sign_flip(differences, 0)
+    exact = paired(list(enumerate(differences.tolist())), [(k, 0.0) for k in range(12)]).p
     signs = 1 - 2 * rng.integers(0, 2, (200_000, 12))
     assert exact == pytest.approx(
         float(np.mean(np.abs(signs @ differences) >= abs(differences.sum()))), abs=0.01
@@ -153,7 +174,7 @@ def mean_over(
     """`iv.mean` of games with draws. values: (deal, value), draws: one for each."""
     of = [0] * len(values) if draws is None else draws
     known = [(deal, value, draw) for (deal, value), draw in zip(values, of, strict=True) if value is not None]
-    return iv.resampled_estimate(
+    return iv.clustered_estimate(
         [(deal, (value, 1.0)) for deal, value, _ in known],
         iv.quotient,
         n=len(known),
@@ -164,18 +185,26 @@ def mean_over(
     )
 
 
+def tally_of(values: Sequence[tuple[int, float]], draws: Sequence[int] | None) -> MeasureTally:
+    """A tally of games with a value of the measure `rounds` each."""
+    tally = MeasureTally()
+    for (deal, value), draw in zip(values, draws or [0] * len(values), strict=True):
+        sums: list[float | None] = [None] * WIDTH
+        sums[COLUMNS["rounds"]] = [value, 1.0]
+        tally.add(MeasureRow("sheriff", ("village",), True, ("every",), sums, {}), deal, draw)
+    return tally
+
+
 def paired_over(
     ours: Sequence[tuple[int, float]],
     theirs: Sequence[tuple[int, float]],
     our_draws: Sequence[int] | None,
     their_draws: Sequence[int] | None = None,
 ) -> PairedTest:
-    """`paired_over_draws` of one value for each deal and draw; None: one draw."""
-    sides = [
-        {(deal, draw): value for (deal, value), draw in zip(values, draws or [0] * len(values), strict=True)}
-        for values, draws in ((ours, our_draws), (theirs, their_draws))
-    ]
-    return paired_over_draws(*sides)
+    """The comparison of two conditions with one value for each deal and draw; None: one draw."""
+    test = compare_tallies(tally_of(ours, our_draws), tally_of(theirs, their_draws), "rounds")
+    assert test is not None
+    return test
 
 
 def test_one_draw_is_as_none() -> None:
@@ -213,23 +242,19 @@ def test_over_deals_and_draws_the_truth_is_covered_and_over_deals_alone_it_is_no
 
 
 def test_draws_that_do_not_differ_cost_little() -> None:
-    """The bare pigeonhole bootstrap would be √3 times as wide where games differ by luck alone."""
+    """If games differ by luck alone, draws make the interval hardly wider."""
     rng = np.random.default_rng(11)
-    widths, bare, covered = [], [], 0
+    widths, covered = [], 0
     for _ in range(100):
         values, by = crossing(rng, 40, 8, (0.0, 0.0, 1.0))
         found, one = mean_over(values, by), iv.mean(values)
-        cells = resampling.by_deal_and_draw([(deal, (value, 1.0)) for deal, value in values], by)
-        low, high = np.percentile(iv.quotient(resampling.resample_deals_and_draws(cells)), [2.5, 97.5])
         assert found.low is not None
         assert found.high is not None
         assert one.low is not None
         assert one.high is not None
         widths.append((found.high - found.low) / (one.high - one.low))
-        bare.append((high - low) / (one.high - one.low))
         covered += found.excludes(0.0) is False
     assert np.mean(widths) < 1.25
-    assert np.mean(bare) > 1.5
     assert covered >= 90
 
 
@@ -239,15 +264,16 @@ def test_the_variance_is_that_of_the_model() -> None:
     found = []
     for _ in range(60):
         values, by = crossing(rng, 60, 30, (2.0, 1.0, 3.0))
-        cells = resampling.by_deal_and_draw([(deal, (value, 1.0)) for deal, value in values], by)
-        spread = resampling.two_way_spread(cells, iv.quotient)
-        assert spread is not None
+        cells = by_deal_and_draw([(deal, (value, 1.0)) for deal, value in values], by)
+        linear = ClusteredSums.of(cells).linearised(iv.quotient)
+        assert linear is not None
+        spread = linear.spread()
         assert spread.freedom > 29
         found.append(spread.variance)
     assert np.mean(found) == pytest.approx(4 / 60 + 1 / 30 + 9 / 1800, rel=0.08)
 
 
-def test_a_few_draws_are_not_resampled_and_it_is_said() -> None:
+def test_a_few_draws_have_no_variance_between_them_and_it_is_said() -> None:
     rng = np.random.default_rng(6)
     values, by = crossing(rng, 30, 4, (1.0, 1.0, 1.0))
     few, one = mean_over(values, by), iv.mean(values)
@@ -261,19 +287,19 @@ def test_a_few_draws_are_not_resampled_and_it_is_said() -> None:
     assert (many.draws, many.deals, many.note) == (5, 30, "")
 
 
-def test_nothing_to_resample_in_either_way() -> None:
+def test_no_variance_in_either_way() -> None:
     by = [k % 6 for k in range(180)]
     still = [(k // 6, 0.25) for k in range(180)]
     assert mean_over(still, by).note == iv.NO_SPREAD
     bounded = mean_over(still, by, iv.UNIT)
-    reach = iv.wilson(0, 6)[1]
-    assert (bounded.low, bounded.high) == pytest.approx((0.25 - reach * 0.25, 0.25 + reach * 0.75))
-    assert bounded.note == iv.BOUNDED_DRAWS
-    won = iv.as_share(mean_over([(deal, 1.0) for deal, _ in still], by), 180, 180)
-    assert (won.low, won.high) == pytest.approx(iv.wilson(6, 6))
-    assert won.note == iv.BOUNDED_DRAWS
+    w = iv.wilson(0, 180 * 5 / 6, t_quantile(5))[1]
+    assert (bounded.low, bounded.high) == pytest.approx((0.25 - w * 0.25, 0.25 + w * 0.75))
+    assert bounded.note == iv.BOUNDED
+    won = mean_over([(deal, 1.0) for deal, _ in still], by, iv.UNIT)
+    assert (won.low, won.high) == pytest.approx((1 - w, 1))
     same = paired_over(still, still, by, by)
-    assert same.p == 1.0
+    assert (same.difference.value, same.p) == (0, 1.0)
+    assert same.difference.note == iv.NO_SPREAD
     apart = paired_over([(deal, 1.0) for deal, _ in still], still, by, by)
     assert apart.p == pytest.approx(2 / 2**6)
 
@@ -288,7 +314,7 @@ def test_games_need_not_fill_the_table_nor_come_in_order() -> None:
     gone = mean_over([(deal, None) for deal, _ in values], by)
     assert (gone.value, gone.missing) == (None, 120)
     with pytest.raises(ValueError, match="zip"):
-        iv.resampled_estimate(
+        iv.clustered_estimate(
             [(deal, (1.0, 1.0)) for deal, _ in values], iv.quotient, n=120, units="", draws=by[:-1]
         )
 

@@ -530,3 +530,11 @@ def test_a_setting_of_a_recipe_wins_over_a_condition_that_has_it_too() -> None:
         for name in ("paper", "append")
     }
     assert among(conditions, "others.recipe.layout=append") == ["append"]
+
+
+def test_a_primary_contrast_follows_its_conditions() -> None:
+    plan = {**THREE, "primary": {"measure": "village_win", "between": [*THREE["conditions"]][1::-1]}}
+    first, second = [*THREE["conditions"]][:2]
+    assert build(plan).primary is not None
+    merged = build(plan, ["others.model=openai/gpt-4o-mini", "sheriff.model=openai/gpt-4o-mini"])
+    assert (first in merged.conditions, second in merged.conditions, merged.primary) == (False, False, None)

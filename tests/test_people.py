@@ -27,7 +27,7 @@ from wolflab.metrics.published import PublishedFigure, compare_with_published
 from wolflab.metrics.rows import row_of
 from wolflab.stats import intervals as iv
 from wolflab.stats.agreement import rank_correlation
-from wolflab.stats.resampling import t_quantile
+from wolflab.stats.clusters import ClusteredSums, t_quantile
 from wolflab.ui.report.report import render_report
 
 PERSON = 3
@@ -142,7 +142,7 @@ def rows_of(people: int, deals: int, seed: int = 1) -> np.ndarray[Any, np.dtype[
 
 def over_people(sums: Any, **changes: Any) -> iv.Estimate:
     given = {"n": int(sums[..., 1].sum()), "missing": 0, "units": "games", **changes}
-    return iv.estimate_over_people(sums, iv.quotient, **given)
+    return iv.estimate(ClusteredSums.of(sums), iv.quotient, people=True, **given)
 
 
 def test_few_people_have_no_interval_and_few_deals_one_over_people_alone() -> None:
@@ -167,8 +167,10 @@ def test_people_and_deals_without_any_game_of_it_count_for_nothing() -> None:
 def test_where_all_are_alike_the_bounds_say_how_far() -> None:
     still = np.ones((10, 8, 2))
     assert over_people(still).note == iv.NO_SPREAD
-    won = iv.as_share(over_people(still, limits=iv.UNIT), 80, 80)
-    assert (won.low, won.high, won.note) == (*iv.wilson(8, 8), iv.BOUNDED_PEOPLE)
+    won = over_people(still, bounds=iv.UNIT)
+    n = 80 * (1 - 1 / 8)
+    assert (won.low, won.high) == pytest.approx(iv.wilson(n, n, t_quantile(7)))
+    assert won.note == iv.BOUNDED
     few = over_people(np.ones((10, 3, 2)))
     assert iv.as_share(few, 30, 30) == few
 

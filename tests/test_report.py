@@ -20,7 +20,7 @@ from wolflab.metrics import GameResult, Summary, row_of, summarise
 from wolflab.metrics.published import MatchedRow
 from wolflab.metrics.registry import MEASURES
 from wolflab.metrics.rows import COLUMNS
-from wolflab.stats.intervals import Estimate, as_share
+from wolflab.stats.intervals import Estimate, share
 from wolflab.ui.report.figures import Chart, ForestRow, Panel, Picture, forest, on_one_scale
 from wolflab.ui.report.numbers import number, shown, value_of
 from wolflab.ui.report.report import render_report, report_page, write_report
@@ -294,14 +294,14 @@ def test_a_difference_that_is_not_that_of_the_means_is_explained_in_the_terminal
 
 
 def test_replies_read_as_so_many_of_so_many_with_an_interval_of_games() -> None:
-    none = as_share(Estimate(0.0, None, None, 8935, 0, "calls", 60), 0, 8935)
+    none = share([(deal, 0.0, 149.0) for deal in range(60)], "calls")
     assert none.high is not None
-    assert 0.05 < none.high < 0.07  # of 60 deals, not of 8,935 replies that were no separate trials
+    assert none.high == pytest.approx(4 / (60 * 149), rel=0.05)
     assert shown(none, "out_of").hint
-    assert shown(none, "out_of").text == "0 of 8,935"
-    assert shown(none, "out_of").ends == "0.0 to 6.0 %"
-    assert estimate_cell(none, "out_of").startswith("0 of 8,935\n")
-    assert [words in estimate_cell(none, "out_of") for words in ("8,935 calls", "60 deals")] == [True, True]
+    assert shown(none, "out_of").text == "0 of 8,940"
+    assert shown(none, "out_of").ends == "0.00 to 0.05 %"
+    assert estimate_cell(none, "out_of").startswith("0 of 8,940\n")
+    assert [words in estimate_cell(none, "out_of") for words in ("8,940 calls", "60 deals")] == [True, True]
     assert value_of(Estimate(0.25, 0.1, 0.5, 8, 0, "calls", 5), "out_of") == "2 of 8"
     assert {measure.unit for measure in (MEASURES["invalid"], MEASURES["stand_ins"])} == {"out_of"}
 

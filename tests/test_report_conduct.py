@@ -86,6 +86,7 @@ def summary() -> Summary:
         games(),
         title="Pools",
         contrasts=["rounds", "votes_passed", "camouflage_werewolves"],
+        primary=("votes_passed", "forty", "none"),
         curve=Curve(
             "games in the pool",
             (("forty", 40.0), ("<ten>", 10.0)),

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 import pytest
 
 from marks import with_slow
@@ -26,20 +25,10 @@ from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.packing import pack
 from wolflab.lab.storage.store import Store, StoredRow
 from wolflab.metrics import Estimate, MeasuringOptions, rows
-from wolflab.metrics.measure import APART, GAINED, HALVES, HEEDED, WON_OVER
 from wolflab.metrics.registry import MEASURES, SPLITS
 from wolflab.metrics.tally import MeasureTally
 from wolflab.record import GameRecord, read_record
 from wolflab.rules import SHERIFF, Action, Ask, Say, View, pick
-from wolflab.stats.intervals import quotient
-from wolflab.stats.resampling import (
-    Floats,
-    Statistic,
-    cornish_fisher_ends,
-    expanded_reach,
-    resample_deals,
-    tail_percentiles,
-)
 
 GOLDEN = Path(__file__).with_name("counted_rows.txt")
 SAID = (
@@ -374,39 +363,3 @@ def test_what_is_rare_has_no_negative_ends_and_the_same_interval_with_many_deals
     assert a.high is not None
     assert b.low == pytest.approx(a.low, abs=0.06 * (a.high - a.low))
     assert b.high == pytest.approx(a.high, abs=0.06 * (a.high - a.low))
-
-
-# -- intervals with and without resampling -----------------------------------------------------------------
-
-
-def close(sums: Floats, statistic: Statistic) -> None:
-    """Ends of both methods differ by a small part of the interval's width."""
-    reach = expanded_reach(len(sums))
-    values = statistic(resample_deals(sums))
-    low, high = np.percentile(values[np.isfinite(values)], tail_percentiles(reach))
-    found = cornish_fisher_ends(sums, statistic, reach)
-    assert found is not None
-    assert abs(found[0] - low) < 0.06 * (high - low)
-    assert abs(found[1] - high) < 0.06 * (high - low)
-
-
-@pytest.mark.parametrize("deals", [300, 1000])
-def test_percentiles_worked_out_are_those_of_the_resamples(deals: int) -> None:
-    """Below the number of deals from which on nothing is drawn, for every kind of statistic."""
-    rng = np.random.default_rng(deals)
-    ones = np.ones(deals)
-    close(np.c_[rng.normal(0.9, 0.3, deals), ones], quotient)
-    close(np.c_[rng.lognormal(0, 1, deals), ones], quotient)
-    close(np.c_[rng.random(deals) < 0.02, ones].astype(float), quotient)
-    trials = rng.integers(1, 20, deals)
-    close(np.c_[rng.binomial(trials, 0.3), trials].astype(float), quotient)
-    before = rng.binomial(trials, 0.3)
-    after = before + rng.binomial(trials - before, 0.1)
-    close(np.c_[trials, before, after, 0 * ones].astype(float), WON_OVER.statistic)
-    pairs = np.c_[rng.binomial(6, 0.05, deals), 6 * ones, rng.binomial(4, 0.2, deals), 4 * ones]
-    for how in (HEEDED, HALVES, APART):
-        close(pairs, how.statistic)
-    scores = rng.random(deals)
-    close(np.c_[scores, scores + rng.normal(0.1, 0.3, deals), ones], GAINED.statistic)
-    tried = {quotient, *(how.statistic for how in (WON_OVER, HEEDED, HALVES, APART, GAINED))}
-    assert tried == {one.how.statistic for one in (*MEASURES.values(), *SPLITS.values())}

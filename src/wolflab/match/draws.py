@@ -9,8 +9,9 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import NamedTuple
 
-from ..rules import Action, Ask, Ruleset
+from ..rules import Action, Ask, Pick, Ruleset, Side
 from ..rules.engine import begin, step
+from ..rules.state import State
 
 
 class Draws:
@@ -47,6 +48,21 @@ def draw_option(ask: Ask, draws: Draws) -> Action:
     raise AssertionError("weights sum to more than was drawn below")
 
 
+def draw_of_deal(ask: Ask, state: State, draws: Draws, sheriff_side: Side | None) -> Action:
+    """Chance's answer to an ask of the deal. sheriff_side: the side that a Sheriff drawn with the cards is
+    of, in a stratified design; None: any.
+    """
+    if ask.kind != "sheriff" or sheriff_side is None:
+        return draw_option(ask, draws)
+    assert ask.options is not None
+    of_side = [
+        option
+        for option in ask.options
+        if isinstance(option, Pick) and state.roles[option.seat].side is sheriff_side
+    ]
+    return of_side[draws.below(len(of_side), ask.id)]
+
+
 class DealtCards(NamedTuple):
     """Roles by seat. sheriff: the seat drawn with the cards to become Sheriff, or None."""
 
@@ -54,9 +70,9 @@ class DealtCards(NamedTuple):
     sheriff: int | None
 
 
-def dealt(ruleset: Ruleset, draws: Draws) -> DealtCards:
-    """The cards that these draws deal."""
+def dealt(ruleset: Ruleset, draws: Draws, sheriff_side: Side | None = None) -> DealtCards:
+    """The cards that these draws deal. sheriff_side: see `draw_of_deal`."""
     now = begin(ruleset)
     while now.asks and now.asks[0].kind in ("deal", "sheriff"):
-        now = step(now.state, [draw_option(ask, draws) for ask in now.asks])
+        now = step(now.state, [draw_of_deal(ask, now.state, draws, sheriff_side) for ask in now.asks])
     return DealtCards(tuple(role.name for role in now.state.roles), now.state.intended)

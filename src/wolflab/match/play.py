@@ -16,12 +16,12 @@ from ..agents.own import contain_exits, printed_form
 from ..errors import AgentError
 from ..models.calls import NO_CALL_CACHE, CallCache
 from ..record import Turn, Writer
-from ..rules import CHANCE, Action, Ask, Event, Log, Note, Outcome, Ruleset, Say, SheriffNamed
+from ..rules import CHANCE, Action, Ask, Event, Log, Note, Outcome, Ruleset, Say, SheriffNamed, Side
 from ..rules.engine import Step, begin, step
 from ..rules.fallback import fallback
 from ..rules.state import State
 from ..text.clean import clean
-from .draws import Draws, draw_option
+from .draws import Draws, draw_of_deal, draw_option
 from .io import Gather, LiveIO, concurrently, sequentially
 from .player import Casting, Dealing, Player
 from .probes import BY_NOTE, GamePolls, Probe, probe_context
@@ -42,7 +42,7 @@ class Match:
     header. call_cache: earlier calls. write: whether to make a record. watch, asked: for live screens; asked
     is called with each batch of the players' asks before they are answered. answered: called with each
     turn. gather: how independent replies are awaited; by default sequentially if no player ever waits, else
-    concurrently.
+    concurrently. sheriff_side: see `draws.draw_of_deal`.
     """
 
     ruleset: Ruleset
@@ -57,6 +57,7 @@ class Match:
     gather: Gather | None = None
     asked: Callable[[Sequence[Ask]], None] | None = None
     answered: TurnWatch | None = None
+    sheriff_side: Side | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +111,12 @@ class _Game:
         """Answer one batch of simultaneous asks and the probes that are due with it."""
         asks = now.asks
         if asks[0].seat == CHANCE:
-            draws = self.match.deal if asks[0].phase == "deal" else self.match.play
-            return [Turn(ask, draw_option(ask, draws)) for ask in asks]
+            match = self.match
+            if asks[0].phase == "deal":
+                return [
+                    Turn(ask, draw_of_deal(ask, now.state, match.deal, match.sheriff_side)) for ask in asks
+                ]
+            return [Turn(ask, draw_option(ask, match.play)) for ask in asks]
         if not self.players:
             self._seat(now.state)
         if self.match.asked is not None:
@@ -169,6 +174,7 @@ class _Game:
         """Seat the players after the deal, and write the header."""
         self.roles = tuple(role.name for role in state.roles)
         self._cast(state.intended)
+        side = self.match.sheriff_side
         if self.writer is not None:
             self.writer.open(
                 self.match.header
@@ -176,6 +182,7 @@ class _Game:
                     "ruleset": self.match.ruleset.stated(),
                     "deal": self.match.deal.key,
                     "play": self.match.play.key,
+                    **({} if side is None else {"sheriff_side": side.value}),
                     "players": [player.describe() for player in self.players],
                 }
             )

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..stats.intervals import Estimate, estimate_over_people, quotient
-from ..stats.resampling import by_deal_and_draw
+from ..stats.clusters import ClusteredSums, by_deal_and_draw
+from ..stats.intervals import Estimate, estimate, quotient
 from .registry import MEASURES
 
 LEARNED = (
@@ -72,4 +72,6 @@ def _estimate(measure: str | None, games: Sequence[tuple[PlayedGame, tuple[float
     """A quotient of sums over games. measure: whose bounds apply."""
     sums = by_deal_and_draw([(game.deal, sums) for game, sums in games], [game.person for game, _ in games])
     bounds = None if measure is None else MEASURES[measure].limits
-    return estimate_over_people(sums, quotient, n=len(games), missing=0, units="games", limits=bounds)
+    return estimate(
+        ClusteredSums.of(sums), quotient, n=len(games), missing=0, units="games", limits=bounds, people=True
+    )

@@ -14,8 +14,8 @@ from typing import Literal
 
 import numpy as np
 
+from ..stats.clusters import Floats, Statistic
 from ..stats.intervals import UNIT, divide, quotient
-from ..stats.resampling import Floats, Statistic
 from ..text.probes import PROBES
 from .observed import ObservedGame
 
@@ -169,7 +169,8 @@ class Measure:
     the format of values. units: what n counts. group: the conditions that have it. bounds: of a deal's value.
     split: the dimensions of the parts, such as ("role",). needs: the field that an experiment needs. void:
     void games count too, because their players were asked as well. headline: it is in the main table. signed:
-    values are shown with their sign. reference: a value that is drawn as a line.
+    values are shown with their sign. reference: a value that is drawn as a line. stratified: it depends on
+    the Sheriff's side, so that it is weighted by strata (a mean over games).
     """
 
     name: str
@@ -188,6 +189,7 @@ class Measure:
     headline: bool = False
     signed: bool = False
     reference: float | None = None
+    stratified: bool = False
     also: str = ""
     """The units of n if `Formula.either` uses the second sums."""
 

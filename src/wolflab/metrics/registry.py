@@ -159,7 +159,7 @@ def _leading(name: str, label: str, says: str, metric: DayMetric, **fields: Any)
     _enter(name, label, MEAN, "leadership", says, counts, **fields)
 
 
-_believing = partial(_leading, unit="plain")
+_believing = partial(_leading, unit="plain", stratified=True)
 _converting = partial(_leading, bounds=UNIT, needs=NEEDS_STRAW_POLL)
 
 _believing(
@@ -200,6 +200,7 @@ _leading(
     leadership.improvement,
     needs=NEEDS_STRAW_POLL,
     signed=True,
+    stratified=True,
 )
 _converting(
     "dc",
@@ -567,6 +568,7 @@ _asked_trust(
     unit="plain",
     reference=1.0,
     needs=NEEDS_TRUST_BEFORE,
+    stratified=True,
 )
 
 

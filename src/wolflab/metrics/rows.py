@@ -21,6 +21,7 @@ import numpy as np
 from ..errors import RecordError
 from ..files import decompressed
 from ..record import GameRecord
+from ..rules import ROLES, facts_of
 from ..usage import CallTotals
 from .choices import StudiedDecision, studied_decisions
 from .leadership import BEFORE, ratio_null_of_game
@@ -35,7 +36,7 @@ Status = Literal["done", "void", "planned", "unfinished", "failed"]
 UNFINISHED: tuple[Status, ...] = ("unfinished", "planned")
 """The statuses that screens and reports count as unfinished: begun or not."""
 
-COUNTED = 6
+COUNTED = 7
 """Raise it when a measure changes under the same name (its entry, or what it uses: days, conduct, behaviours,
 reading of statements): older rows are then counted again.
 """
@@ -44,7 +45,8 @@ reading of statements): older rows are then counted again.
 class MeasureRow(msgspec.Struct, array_like=True):
     """The row of one game. sums: of all measures of `MEASURES`, concatenated, None where the game contributes
     nothing. parts: index in `SPLITS` → (key, sums), None for a missing case. ratio_null: see
-    `leadership.ratio_null_of_game`. choices: study → decisions.
+    `leadership.ratio_null_of_game`. choices: study → decisions. sheriff: the role of the first Sheriff, or of
+    the player drawn to become it; "" without one.
     """
 
     ruleset: str
@@ -55,6 +57,12 @@ class MeasureRow(msgspec.Struct, array_like=True):
     parts: dict[int, list[tuple[PartKey, Sums | None]]]
     ratio_null: tuple[float, float, float] | None = None
     choices: dict[str, tuple[StudiedDecision, ...]] = {}
+    sheriff: str = ""
+
+    @property
+    def sheriff_is_wolf(self) -> bool:
+        """Whether the first Sheriff is a Werewolf."""
+        return self.sheriff != "" and ROLES[self.sheriff].wolf
 
     @property
     def winner(self) -> bool | None:
@@ -152,7 +160,14 @@ def row_of(
         parts,
         ratio_null_of_game(game.days, record.ruleset.eligible) if "sheriff" in groups else None,
         {} if void else {study: studied_decisions(record, study) for study in options.choices},
+        _sheriff(record),
     )
+
+
+def _sheriff(record: GameRecord) -> str:
+    facts = facts_of(record.ruleset, record.events)
+    first = facts.sheriffs[0] if facts.sheriffs else facts.intended
+    return "" if first is None else record.roles[first]
 
 
 def game_values(row: MeasureRow) -> dict[str, float]:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ..rules import ROLES
+from ..stats.clusters import Spread
 from ..stats.intervals import Estimate
 from ..stats.resampling import SEED
 from ..usage import CallTotals, Cost, Usage, cost_of
@@ -31,6 +33,38 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class SheriffDesign:
+    """How the Sheriff's role is decided. shares: the share of each role among the cards. drawn: the Sheriff
+    is drawn with the cards, so that these are its shares by design; otherwise the game decides. stratified:
+    estimates are weighted by the Sheriff's side.
+    """
+
+    shares: Mapping[str, float]
+    drawn: bool
+    stratified: bool
+
+    @property
+    def by_side(self) -> tuple[float, float] | None:
+        """The shares of the strata: the Sheriff is of the village, or a Werewolf. None: not stratified."""
+        if not self.stratified:
+            return None
+        wolf = sum(share for role, share in self.shares.items() if ROLES[role].wolf)
+        return 1 - wolf, wolf
+
+
+@dataclass(frozen=True, slots=True)
+class SheriffCount:
+    """The games with a Sheriff of one role. share: of this role among the cards. done, void: numbers of
+    games.
+    """
+
+    role: str
+    share: float
+    done: int
+    void: int
+
+
+@dataclass(frozen=True, slots=True)
 class ConditionResult:
     """The results of one condition.
 
@@ -38,7 +72,8 @@ class ConditionResult:
     Ratio). splits: by name, those of `registry.SPLITS`, a number for each part. ratio_null: the null by
     permuted labels. totals: of calls by model over all games, finished or not. watched: the name of the seat
     whose own wins are counted. unpriced: the models of `totals` whose price is not known. people: the number
-    of a study's people with a finished game; learning: changes over their games.
+    of a study's people with a finished game; learning: changes over their games. sheriffs: games by the role
+    of the first Sheriff, and `design`: how it is decided; None without a Sheriff.
     """
 
     name: str
@@ -54,6 +89,8 @@ class ConditionResult:
     unpriced: tuple[str, ...] = ()
     people: int = 0
     learning: tuple[Learning, ...] = ()
+    sheriffs: tuple[SheriffCount, ...] = ()
+    design: SheriffDesign | None = None
 
     def split(self, name: str) -> Mapping[PartKey, Estimate]:
         """The parts of a measure; empty if the condition does not have it."""
@@ -75,6 +112,8 @@ class ConditionResult:
             "measures": {name: asdict(estimate) for name, estimate in self.measures.items()},
             "splits": parts,
             "ratio_null": None if self.ratio_null is None else asdict(self.ratio_null),
+            "sheriffs": [asdict(count) for count in self.sheriffs],
+            "design": None if self.design is None else asdict(self.design),
             "people": self.people,
             "learning": [
                 {
@@ -109,8 +148,10 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """condition − baseline of one measure on their common deals. p: see `tally.compare_tallies`; p_holm:
-    corrected within the measure.
+    """condition − baseline of one measure on their common deals. p: see `tally.compare_tallies`. primary: the
+    one that the experiment is made for. p_holm: corrected over all contrasts but the primary one, which has
+    its own p. margin: the largest difference that does not matter; p_equivalent: of the test that this one is
+    larger. spread: the variance behind the interval.
     """
 
     metric: str
@@ -119,6 +160,10 @@ class Contrast:
     difference: Estimate
     p: float | None
     p_holm: float | None
+    primary: bool = False
+    margin: float | None = None
+    p_equivalent: float | None = None
+    spread: Spread | None = None
 
 
 @dataclass(frozen=True, slots=True)

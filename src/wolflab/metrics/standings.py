@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
+from ..stats.clusters import Floats
 from ..stats.comparing import holm, paired
-from ..stats.intervals import NO_DATA, UNIT, Estimate, divide, resampled_estimate, share
+from ..stats.intervals import NO_DATA, UNIT, Estimate, clustered_estimate, divide, share
 from ..stats.ratings import RatedGame, Ratings, Skill, openskill, rate_entrants
-from ..stats.resampling import Floats
 from ..stats.sequential import sequence
 from .behaviours import SideName
 from .published import MatchedRow, MatchedRows, compare_with_published, published_table
@@ -290,7 +290,7 @@ class _Games:
             mean: Floats = rates @ weights
             return mean
 
-        return resampled_estimate(rows, weighted, n=n, units="games", bounds=UNIT)
+        return clustered_estimate(rows, weighted, n=n, units="games", bounds=UNIT)
 
     def by_deal(self, *groups: Sequence[_Seen]) -> dict[int, float]:
         """The same mean by deal, on the deals that all these cells have."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from ..errors import ExperimentError
@@ -28,11 +29,21 @@ from .published import (
 )
 from .registry import unknown_measure
 from .rows import UNFINISHED, GameResult, game_values
-from .shapes import ConditionResult, Contrast, Counts, Curve, FigureComparison, PlantedEffect, Summary
+from .shapes import (
+    ConditionResult,
+    Contrast,
+    Counts,
+    Curve,
+    FigureComparison,
+    PlantedEffect,
+    SheriffCount,
+    SheriffDesign,
+    Summary,
+)
 from .tally import MeasureTally, compare_tallies
 
 CONTRASTED = ("ratio", "dc", "village_win")
-"""The measures that conditions are always compared on; p-values are corrected within each."""
+"""The measures that conditions are always compared on."""
 
 COST = "cost"
 """The measure that has no value if a price is not known."""
@@ -45,8 +56,10 @@ COUNTERPART = {"dc": "dc_by_n"}
 class _Arm:
     """The running sums of one condition's games."""
 
-    def __init__(self) -> None:
-        self.tally = MeasureTally()
+    def __init__(self, design: SheriffDesign | None) -> None:
+        self.design = design
+        self.tally = MeasureTally(None if design is None else design.by_side)
+        self.sheriffs: Counter[tuple[str, str]] = Counter()
         self.statuses: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
         self.totals: defaultdict[str, CallTotals] = defaultdict(CallTotals)
@@ -64,6 +77,7 @@ class _Arm:
         self.watched = self.watched or game.watched
         self.unpriced |= game.unpriced
         if game.row is not None and game.status in ("done", "void"):
+            self.sheriffs[game.row.sheriff, game.status] += 1
             self.tally.add(game.row, game.deal, game.draw, game.status == "void", person)
             values = {} if person is None else game_values(game.row)
             for name in LEARNED:
@@ -93,6 +107,14 @@ class _Arm:
             unpriced,
             len(tally.draws) if tally.people else 0,
             tuple(found for name in LEARNED if (found := learning_of(name, self.played[name])) is not None),
+            () if self.design is None else self._sheriffs(self.design),
+            self.design,
+        )
+
+    def _sheriffs(self, design: SheriffDesign) -> tuple[SheriffCount, ...]:
+        return tuple(
+            SheriffCount(role, share, self.sheriffs[role, "done"], self.sheriffs[role, "void"])
+            for role, share in design.shares.items()
         )
 
 
@@ -108,6 +130,9 @@ def summarise(
     planted: Mapping[str, Any] | None = None,
     contrasts: Sequence[str] = (),
     curve: Curve | None = None,
+    designs: Mapping[str, SheriffDesign] = MappingProxyType({}),
+    primary: tuple[str, str, str] | None = None,
+    margins: Mapping[str, float] = MappingProxyType({}),
 ) -> Summary:
     """The summary of a run.
 
@@ -117,8 +142,8 @@ def summarise(
     conditions that only provide experience, and are not compared. published: tables to compare with, and the
     matching row of each condition. planted: a known effect: {"measure": a measure's name, "setting": …,
     "values": {condition: truth}}. contrasts: more measures to compare conditions on. curve: see `Curve`.
-    Measures are those of `registry.MEASURES`. Raises ExperimentError for an unknown baseline, published
-    table, measure or condition.
+    designs: of the conditions with a Sheriff. Measures are those of `registry.MEASURES`. Raises
+    ExperimentError for an unknown baseline, published table, measure or condition.
     """
     for where, names in (("contrasts", contrasts), ("curve.measures", curve.measures if curve else ())):
         for name in names:
@@ -127,7 +152,9 @@ def summarise(
     people: dict[str, int] = {}
     for game in games:
         person = people.setdefault(game.person, len(people) + 1) if game.person else None
-        arms.setdefault(game.condition, _Arm()).add(game, person)
+        if game.condition not in arms:
+            arms[game.condition] = _Arm(designs.get(game.condition))
+        arms[game.condition].add(game, person)
     beside = published or {}
     _must_be_conditions(arms, baseline, beside, planted or {})
     conditions = tuple(arm.condition(name) for name, arm in arms.items())
@@ -138,7 +165,7 @@ def summarise(
         description,
         instrument,
         conditions,
-        _contrasts(arms, _pairs(arms, baseline, sources), (*CONTRASTED, *contrasts)),
+        _contrasts(arms, _pairs(arms, baseline, sources), (*CONTRASTED, *contrasts), primary, margins),
         tuple(figure for table, rows in beside.items() for figure in _beside(table, conditions, rows)),
         _planted(planted, conditions),
         curve,
@@ -202,25 +229,46 @@ def _pairs(
 
 
 def _contrasts(
-    arms: Mapping[str, _Arm], pairs: Mapping[str, str], measures: Sequence[str]
+    arms: Mapping[str, _Arm],
+    pairs: Mapping[str, str],
+    measures: Sequence[str],
+    primary: tuple[str, str, str] | None,
+    margins: Mapping[str, float],
 ) -> tuple[Contrast, ...]:
-    """Contrasts of all conditions that share deals with their baseline, with Holm's correction within a
-    measure.
+    """The primary contrast, and those of all conditions that share deals with their baseline, with Holm's
+    correction over all of these.
     """
+    wanted = [(measure, name, base) for measure in dict.fromkeys(measures) for name, base in pairs.items()]
     contrasts: list[Contrast] = []
-    for measure in dict.fromkeys(measures):
-        tests = [
-            (name, base, test)
-            for name, base in pairs.items()
-            if not (measure == COST and (arms[name].unpriced or arms[base].unpriced))
-            and (test := compare_tallies(arms[name].tally, arms[base].tally, measure)) is not None
-        ]
-        adjusted = holm([test.p for _, _, test in tests])
-        contrasts += [
-            Contrast(measure, name, base, test.difference, test.p, p)
-            for (name, base, test), p in zip(tests, adjusted, strict=True)
-        ]
-    return tuple(contrasts)
+    for measure, name, base in dict.fromkeys([*([primary] if primary else []), *wanted]):
+        if not {name, base} <= arms.keys():
+            continue
+        if measure == COST and (arms[name].unpriced or arms[base].unpriced):
+            continue
+        test = compare_tallies(arms[name].tally, arms[base].tally, measure)
+        if test is None:
+            continue
+        margin = margins.get(measure)
+        equivalent = None if margin is None else test.p_equivalent(margin)
+        is_primary = (measure, name, base) == primary
+        contrasts.append(
+            Contrast(
+                measure,
+                name,
+                base,
+                test.difference,
+                test.p,
+                test.p,
+                is_primary,
+                margin,
+                equivalent,
+                test.spread,
+            )
+        )
+    others = [contrast for contrast in contrasts if not contrast.primary]
+    adjusted = holm([contrast.p for contrast in others])
+    corrected = [replace(contrast, p_holm=p) for contrast, p in zip(others, adjusted, strict=True)]
+    return (*(contrast for contrast in contrasts if contrast.primary), *corrected)
 
 
 def _beside(

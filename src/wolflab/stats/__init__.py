@@ -1,1 +1,1 @@
-"""Statistics: intervals, resampling, tests, agreement, ratings."""
+"""Statistics: clusters, intervals, tests, agreement, ratings."""

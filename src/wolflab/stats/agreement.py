@@ -18,8 +18,8 @@ from itertools import chain
 
 import numpy as np
 
-from .intervals import NO_DATA, UNIT, Estimate, divide, quotient, resampled_estimate, share
-from .resampling import SEED, Floats
+from .clusters import Floats
+from .intervals import NO_DATA, UNIT, Estimate, clustered_estimate, divide, quotient, share
 
 LabelPair = tuple[int, Hashable, Hashable]
 """(deal, one rater's label, the other's)."""
@@ -45,22 +45,22 @@ class TwoRaters:
     no: Estimate
 
 
-def two_raters(pairs: Sequence[tuple[int, bool, bool]], *, missing: int = 0, seed: int = SEED) -> TwoRaters:
+def two_raters(pairs: Sequence[tuple[int, bool, bool]], *, missing: int = 0) -> TwoRaters:
     """All statistics of two raters' yes-or-no labels. pairs: (deal, one rater's label, the other's)."""
     return TwoRaters(
-        raw_agreement(pairs, missing=missing, seed=seed),
-        cohens_kappa(pairs, missing=missing, seed=seed),
-        specific_agreement(pairs, True, missing=missing, seed=seed),
-        specific_agreement(pairs, False, missing=missing, seed=seed),
+        raw_agreement(pairs, missing=missing),
+        cohens_kappa(pairs, missing=missing),
+        specific_agreement(pairs, True, missing=missing),
+        specific_agreement(pairs, False, missing=missing),
     )
 
 
-def raw_agreement(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = SEED) -> Estimate:
+def raw_agreement(pairs: Sequence[LabelPair], *, missing: int = 0) -> Estimate:
     """The share of items with equal labels."""
-    return share([(deal, float(a == b), 1.0) for deal, a, b in pairs], "items", missing=missing, seed=seed)
+    return share([(deal, float(a == b), 1.0) for deal, a, b in pairs], "items", missing=missing)
 
 
-def cohens_kappa(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = SEED) -> Estimate:
+def cohens_kappa(pairs: Sequence[LabelPair], *, missing: int = 0) -> Estimate:
     """Cohen's kappa, (p_o − p_e) / (1 − p_e), from −1 to 1 (Cohen 1960).
 
     p_o: share of equal labels; p_e: the share expected of independent raters with these marginals. It is not
@@ -81,15 +81,13 @@ def cohens_kappa(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = SE
         expected = (tables.sum(axis=2) * tables.sum(axis=1)).sum(axis=1)  # n² p_e
         return divide(n * equal - expected, n * n - expected)
 
-    result = _nominal(rows, kappa, n=len(rows), missing=missing, seed=seed)
+    result = _nominal(rows, kappa, n=len(rows), missing=missing)
     if result.value is not None and 1 in (len({a for _, a, _ in pairs}), len({b for _, _, b in pairs})):
         return replace(result, low=None, high=None, note=ONE_SIDED)
     return result
 
 
-def specific_agreement(
-    pairs: Sequence[LabelPair], label: Hashable, *, missing: int = 0, seed: int = SEED
-) -> Estimate:
+def specific_agreement(pairs: Sequence[LabelPair], label: Hashable, *, missing: int = 0) -> Estimate:
     """Agreement on one label, 2a / (2a + b + c) (Cicchetti & Feinstein 1990; Dice's coefficient).
 
     a: items with the label from both raters; b, c: from one of them. The value, from 0 to 1, estimates the
@@ -100,12 +98,10 @@ def specific_agreement(
         for deal, a, b in pairs
         if label in (a, b)
     ]
-    return resampled_estimate(
-        rows, quotient, n=len(rows), missing=missing, units="items", seed=seed, bounds=UNIT
-    )
+    return clustered_estimate(rows, quotient, n=len(rows), missing=missing, units="items", bounds=UNIT)
 
 
-def krippendorffs_alpha(units: Sequence[RatedUnit], *, seed: int = SEED) -> Estimate:
+def krippendorffs_alpha(units: Sequence[RatedUnit]) -> Estimate:
     """Krippendorff's alpha for nominal labels of any number of raters; labels may be missing.
 
     1 − D_o / D_e, at most 1 (Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", §C):
@@ -131,28 +127,26 @@ def krippendorffs_alpha(units: Sequence[RatedUnit], *, seed: int = SEED) -> Esti
         expected = n * n - (of_label * of_label).sum(axis=1)  # n (n − 1) D_e
         return 1.0 - divide((n - 1) * observed, expected)
 
-    return _nominal(rows, alpha, n=len(rows), missing=len(units) - len(paired), seed=seed)
+    return _nominal(rows, alpha, n=len(rows), missing=len(units) - len(paired))
 
 
 def difference_of_shares(
     ours: Sequence[tuple[int, float, float]],
     theirs: Sequence[tuple[int, float, float]],
     units: str,
-    seed: int = SEED,
 ) -> Estimate:
-    """The first share minus the second, with deals resampled jointly. Rows: (deal, successes, trials).
+    """The first share minus the second, over both their deals. Rows: (deal, successes, trials).
 
     n counts the first trials. A deal that only one of them has counts for that one alone.
     """
     rows = [(deal, (hits, n, 0.0, 0.0)) for deal, hits, n in ours if n > 0]
     rows += [(deal, (0.0, 0.0, hits, n)) for deal, hits, n in theirs if n > 0]
     trials = round(sum(n for _, _, n in ours))
-    return resampled_estimate(
+    return clustered_estimate(
         rows,
         lambda s: divide(s[:, 0], s[:, 1]) - divide(s[:, 2], s[:, 3]),
         n=trials if theirs else 0,
         units=units,
-        seed=seed,
         bounds=(-1.0, 1.0),
     )
 
@@ -168,11 +162,8 @@ def _nominal(
     *,
     n: int,
     missing: int,
-    seed: int,
 ) -> Estimate:
-    result = resampled_estimate(
-        rows, statistic, n=n, missing=missing, units="items", seed=seed, bounds=(-1.0, 1.0)
-    )
+    result = clustered_estimate(rows, statistic, n=n, missing=missing, units="items", bounds=(-1.0, 1.0))
     if result.value is None and n and result.note == NO_DATA:
         return replace(result, note=ONE_LABEL)
     return result

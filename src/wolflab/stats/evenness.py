@@ -10,11 +10,13 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
-from .intervals import Estimate, resampled_estimate, share, wilson
-from .resampling import SEED, Floats
+from .clusters import Floats
+from .intervals import UNIT, Estimate, clustered_estimate, share, wilson
+from .resampling import SEED
 
 SAMPLES = 4999
 """The number of simulated samples of uniform choice."""
@@ -54,20 +56,20 @@ def evenness(decisions: Sequence[SeatChosen], seats: Sequence[str], seed: int = 
         return None
     rows = [(decision.deal, _chosen_and_open(decision, seats)) for decision in decisions]
     shares = {
-        seat: share([(deal, sums[k], sums[k + len(seats)]) for deal, sums in rows], "decisions", seed=seed)
+        seat: share([(deal, sums[k], sums[k + len(seats)]) for deal, sums in rows], "decisions")
         for k, seat in enumerate(seats)
     }
     largest = max(seats, key=lambda seat: shares[seat].value or 0.0)
-    level = 1 - 0.05 / len(seats)
+    z = NormalDist().inv_cdf(1 - 0.025 / len(seats))
     at_most = max(
-        wilson((estimate.value or 0.0) * estimate.deals, estimate.deals, level)[1] if estimate.deals else 1.0
+        wilson((estimate.value or 0.0) * estimate.deals, estimate.deals, z)[1] if estimate.deals else 1.0
         for estimate in shares.values()
     )
     first = {decision.deal: decision for decision in reversed(decisions)}
     first_of_deals = [first[deal] for deal in sorted(first)]
     p, even = _by_chance(first_of_deals, seats, seed)
     rows = [(decision.deal, _chosen_and_open(decision, seats)) for decision in first_of_deals]
-    entropy = resampled_estimate(rows, relative_entropy, n=len(rows), units="decisions", seed=seed)
+    entropy = clustered_estimate(rows, relative_entropy, n=len(rows), units="decisions", limits=UNIT)
     return Evenness(largest, shares[largest], at_most, entropy, even, p)
 
 

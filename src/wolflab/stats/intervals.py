@@ -1,9 +1,19 @@
 """Estimates with intervals. Deals are the units: games of one deal share cards and are not independent.
 
-Every mean, share and rate is a function of sums over games. The sums are kept by deal, and deals are
-resampled (`resampling`). If games also differ by a draw (such as the pool of experience of their players),
-deals and draws are resampled, and an interval holds for other deals and other draws. The seed is fixed: the
-same games give the same interval. No result is NaN: it is None, and the note says why.
+Every mean, share and rate is a function of sums over games (`clusters`). If games also differ by a draw (such
+as the pool of experience of their players), an interval holds for other deals and other draws. No result is
+NaN: it is None, and the note says why.
+
+The interval of every number is chosen by one rule, from its variance and degrees of freedom:
+
+- a share with one case in each deal: Wilson's (1927), as for independent trials;
+- a value between 0 and 1 (a share, a mean of shares): Wilson's with Student's t in place of z, and with the
+  effective number of cases m (1 − m) / variance. It may be larger than the number of cases;
+- any other value: value ± t × standard error, clipped to its limits;
+- a value without variance that has bounds: at most a share w of the cases may be otherwise, where w is the
+  upper limit of the second rule for 0 of the cases, as if they were independent. So the interval of a share
+  has no jump at 0 or 1: with one case that differs, the effective number of cases is nearly the same;
+- a value without variance and bounds has no interval.
 """
 
 from __future__ import annotations
@@ -15,42 +25,31 @@ from statistics import NormalDist
 
 import numpy as np
 
-from .resampling import (
-    DRAWS,
-    MANY,
-    SEED,
-    Floats,
-    Spread,
-    Statistic,
-    by_deal,
-    by_deal_and_draw,
-    cornish_fisher_ends,
-    expanded_reach,
-    resample_deals,
-    resample_deals_and_draws,
-    tail_percentiles,
-    two_way_reach,
-    two_way_spread,
-)
+from .clusters import ClusteredSums, Floats, Linearised, Spread, Statistic, by_deal_and_draw, t_quantile
 
+Z = NormalDist().inv_cdf(0.975)
+"""The quantile of a 95 % interval."""
 _ROUNDING = 1e-12
 """Smaller numbers are rounding errors of 0."""
+_SLOPE_ERROR = 1e-6
+"""Smaller intervals, relative to the value, are errors of numerical slopes: the variance is 0."""
 MIN_DEALS = 5
-"""Fewer deals than this give no bootstrap interval."""
+"""Fewer deals than this give no interval."""
 MIN_DRAWS = 5
-"""From 2 to fewer than this many draws are not resampled: the interval is over deals alone."""
+"""From 2 to fewer than this many draws give no variance between draws: the interval is over deals alone."""
 FEW_DEALS = f"fewer than {MIN_DEALS} deals: no interval"
 FEW_DRAWS = f"fewer than {MIN_DRAWS} draws: the interval is over deals alone"
 FEW_PEOPLE = f"fewer than {MIN_DRAWS} people: no interval"
 PEOPLE_ALONE = f"fewer than {MIN_DEALS} deals: the interval is over people alone"
-NO_SPREAD = "no spread between deals: no interval"
-BOUNDED = "no spread between deals: Wilson on deals"
-UNIT = (0.0, 1.0)
-"""The bounds of a share."""
-BOUNDED_DRAWS = "no spread between deals and draws: Wilson on the fewer of them"
-BOUNDED_PEOPLE = "no spread between deals and people: Wilson on the fewer of them"
+NO_SPREAD = "no variance: no interval"
+BOUNDED = "no variance: Wilson, as if cases were independent"
+WILSON = "Wilson"
+MERGED = "not weighted by strata: one has fewer than 2 deals"
+POST_STRATIFIED = "weighted by strata that the games decided"
 TOO_SPARSE = "too sparse for an interval"
 NO_DATA = "no data"
+UNIT = (0.0, 1.0)
+"""The bounds of a share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +59,7 @@ class Estimate:
     value: None if nothing could be measured. low, high: 95 % interval, both None without one (`note` says
     why). n: the number of measured `units`; missing: of units without a value; deals: of independent deals;
     draws: of draws that the interval is also over (0: deals alone). people: whether the draws are people.
+    raw: the value without the weights of strata; None without strata.
     """
 
     value: float | None
@@ -72,6 +72,7 @@ class Estimate:
     note: str = ""
     draws: int = 0
     people: bool = False
+    raw: float | None = None
 
     @property
     def half_width(self) -> float | None:
@@ -85,9 +86,11 @@ class Estimate:
         return not self.low <= x <= self.high
 
 
-def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval for a proportion of n > 0 independent trials (Wilson 1927)."""
-    z = NormalDist().inv_cdf(0.5 + level / 2)
+def wilson(successes: float, n: float, z: float = Z) -> tuple[float, float]:
+    """Wilson's score interval for a proportion of n > 0 independent trials (Wilson 1927).
+
+    z: the quantile; for an effective number of trials that was estimated, that of Student's t.
+    """
     p = successes / n
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
@@ -96,56 +99,35 @@ def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, floa
     return low, high
 
 
-def resampled_estimate(
+def clustered_estimate(
     rows: Sequence[tuple[int, Sequence[float]]],
     statistic: Statistic,
     *,
     n: int,
     missing: int = 0,
     units: str,
-    seed: int = SEED,
     bounds: tuple[float, float] | None = None,
     limits: tuple[float, float] | None = None,
     draws: Sequence[int] | None = None,
 ) -> Estimate:
-    """Value and bootstrap interval of a function of sums. rows: (deal, sums), one for each game.
+    """Value and interval of a function of sums. rows: (deal, sums), one for each game.
 
-    If the statistic is undefined in more than 5 % of the resamples, there is no interval. bounds: of the
-    value of a single deal. With them, equal deals have an interval too: at most a share w of deals (Wilson's
-    upper limit for 0 of them) may differ, within the bounds. limits: the interval is clipped to them (None:
-    to the bounds). draws: the draw of each row. With MIN_DRAWS draws the interval is over deals and draws,
-    with fewer over deals alone, and the note says so; a single draw is ignored.
+    bounds, limits: see `estimate`. draws: the draw of each row. With MIN_DRAWS draws the interval is over
+    deals and draws, with fewer over deals alone, and the note says so; a single draw is ignored.
     """
     if not rows or n == 0:
         return Estimate(None, None, None, 0, missing, units, 0, NO_DATA)
     levels = len(set(draws or ()))
-    sums = by_deal(rows) if draws is None or levels < MIN_DRAWS else by_deal_and_draw(rows, draws)
-    result = estimate_from_sums(
-        sums,
-        resampled_totals(sums, seed),
-        statistic,
-        n=n,
-        missing=missing,
-        units=units,
-        bounds=bounds,
-        limits=limits,
-    )
+    by_draw = draws if draws is not None and levels >= MIN_DRAWS else [0] * len(rows)
+    sample = ClusteredSums.of(by_deal_and_draw(rows, by_draw))
+    if draws is not None and len(draws) != len(rows):
+        raise ValueError(f"{len(rows)} rows and {len(draws)} draws")
+    result = estimate(sample, statistic, n=n, missing=missing, units=units, bounds=bounds, limits=limits)
     return over_deals_alone(result) if 1 < levels < MIN_DRAWS else result
 
 
-def resampled_totals(sums: Floats, seed: int = SEED) -> Floats | None:
-    """The totals (DRAWS × sums) of resamples of sums by deal, or by deal and draw.
-
-    None with too few deals, or with more than `MANY`, for which percentiles are computed without resampling.
-    """
-    if not MIN_DEALS <= len(sums) <= MANY:
-        return None
-    return resample_deals_and_draws(sums, seed) if sums.ndim == 3 else resample_deals(sums, seed)
-
-
-def estimate_from_sums(
-    sums: Floats,
-    totals: Floats | None,
+def estimate(
+    sample: ClusteredSums,
     statistic: Statistic,
     *,
     n: int,
@@ -154,92 +136,72 @@ def estimate_from_sums(
     deals: int | None = None,
     bounds: tuple[float, float] | None = None,
     limits: tuple[float, float] | None = None,
+    people: bool = False,
 ) -> Estimate:
-    """The estimate of a function of resampled sums.
+    """The estimate of a function of sums of games.
 
-    sums: (deals × sums) or (deals × draws × sums). totals: see `resampled_totals`. deals: the number of deals
-    with data (None: all). bounds, limits: see `resampled_estimate`.
+    n: the number of cases. deals: the number of deals with data (None: all). bounds: of the value of a single
+    case; with them, equal deals have an interval too. limits: the interval is clipped to them (None: to the
+    bounds). people: the draws are people. Then fewer than MIN_DRAWS people give no interval, and with fewer
+    than MIN_DEALS deals only people are clusters; the note says so.
     """
-    two_way = sums.ndim == 3
-    draws = sums.shape[1] if two_way else 0
-    deals = len(sums) if deals is None else deals
-    total = sums.sum(axis=(0, 1) if two_way else 0)
-    value = _exact(float(statistic(total[None])[0]))
-    result = Estimate(value, None, None, n, missing, units, deals, draws=draws)
+    if people or sample.draws > 1:
+        sample = sample.present()
+    draws = sample.draws if people or sample.draws > 1 else 0
+    merged = sample.games is not None and not sample.can_be_stratified
+    if merged:
+        sample = sample.merged()
+    deals = len(sample.sums) if deals is None else deals
+    value = float(statistic(sample.total[None])[0])
+    result = Estimate(_exact(value), None, None, n, missing, units, deals, draws=draws, people=people)
     if not math.isfinite(value):
         return replace(result, value=None, note=NO_DATA, draws=0)
-    if deals < MIN_DEALS:
+    if people and draws < MIN_DRAWS:
+        return replace(result, note=FEW_PEOPLE, draws=0)
+    if not people and deals < MIN_DEALS:
         return replace(result, note=FEW_DEALS, draws=0)
-    ends = _ends(sums, totals, statistic, value, deals)
-    if ends is None:
+    if people and len(sample.sums) < MIN_DEALS:
+        result = replace(result, note=PEOPLE_ALONE)
+        sample = replace(sample, sums=sample.sums.sum(axis=0, keepdims=True))
+    linear = sample.linearised(statistic)
+    if linear is None:
         return replace(result, note=TOO_SPARSE)
-    low, high = map(_exact, ends)
-    if high - low >= _ROUNDING:
-        least, most = limits or bounds or (-math.inf, math.inf)
-        return replace(result, low=max(low, min(least, value)), high=min(high, max(most, value)))
-    if bounds is None:
-        return replace(result, note=NO_SPREAD)
-    reach = wilson(0, min(deals, draws or deals))[1]
-    low, high = value - reach * (value - bounds[0]), value + reach * (bounds[1] - value)
-    note = BOUNDED_DRAWS if two_way else BOUNDED
-    return replace(result, low=_exact(low), high=_exact(high), note=note)
+    if merged:
+        result = replace(result, note=MERGED)
+    elif sample.games is not None:
+        raw = _exact(float(statistic(sample.merged().total[None])[0]))
+        result = replace(result, raw=raw, note="" if linear.strata is not None else POST_STRATIFIED)
+    return with_interval(result, spread_of(linear, people), bounds, limits)
 
 
-def estimate_over_people(
-    sums: Floats,
-    statistic: Statistic,
-    *,
-    n: int,
-    missing: int,
-    units: str,
-    deals: int | None = None,
-    bounds: tuple[float, float] | None = None,
+def spread_of(linear: Linearised, people: bool = False) -> Spread:
+    """The variance behind an interval. people: there are at most people − 1 degrees of freedom."""
+    return linear.spread(linear.influence.shape[1] - 1 if people else math.inf)
+
+
+def with_interval(
+    result: Estimate,
+    spread: Spread,
+    bounds: tuple[float, float] | None,
     limits: tuple[float, float] | None = None,
 ) -> Estimate:
-    """The estimate of a function of (deals × people × sums), with an interval over both.
-
-    Variance: two-way clustered (Cameron, Gelbach and Miller 2011, no component below 0). Ends: Student's t;
-    degrees of freedom are Satterthwaite's, at most people − 1 (see `resampling`). People and deals without
-    data are left out. With fewer than MIN_DEALS deals only people are clusters, and the note says so. With
-    fewer than MIN_DRAWS people there is no interval.
-    """
-    sums = _present(sums)
-    people = sums.shape[1]
-    deals = len(sums) if deals is None else deals
-    value = _exact(float(statistic(sums.sum(axis=(0, 1))[None])[0]))
-    result = Estimate(value, None, None, n, missing, units, deals, people=True)
-    if not math.isfinite(value):
-        return replace(result, value=None, note=NO_DATA)
-    if people < MIN_DRAWS:
-        return replace(result, note=FEW_PEOPLE)
-    result = replace(result, draws=people, note=PEOPLE_ALONE if len(sums) < MIN_DEALS else "")
-    spread = spread_over_people(sums, statistic)
-    if spread is None:
-        return replace(result, note=TOO_SPARSE)
-    if spread.reach >= _ROUNDING:
-        least, most = limits or bounds or (-math.inf, math.inf)
-        low, high = value - spread.reach, value + spread.reach
-        return replace(result, low=max(low, min(least, value)), high=min(high, max(most, value)))
-    if bounds is None:
-        return replace(result, note=NO_SPREAD)
-    reach = wilson(0, min(deals, people))[1]
-    low, high = value - reach * (value - bounds[0]), value + reach * (bounds[1] - value)
-    return replace(result, low=_exact(low), high=_exact(high), note=BOUNDED_PEOPLE)
-
-
-def spread_over_people(sums: Floats, statistic: Statistic) -> Spread | None:
-    """Variance and degrees of freedom behind `estimate_over_people`."""
-    sums = _present(sums)
-    if len(sums) < MIN_DEALS:
-        sums = sums.sum(axis=0, keepdims=True)
-    return two_way_spread(sums, statistic, sums.shape[1] - 1)
-
-
-def _present(sums: Floats) -> Floats:
-    """The sums without deals and people that have no data."""
-    there = np.any(sums != 0, axis=2)
-    kept: Floats = sums[there.any(axis=1)][:, there.any(axis=0)]
-    return kept
+    """The estimate with its interval; see the module."""
+    value = result.value
+    assert value is not None
+    if spread.reach < _SLOPE_ERROR * max(1.0, abs(value)):
+        if bounds is None:
+            return replace(result, note=NO_SPREAD)
+        clusters = min(n for n in (result.deals, result.draws) if n >= MIN_DEALS)
+        w = wilson(0, result.n * (1 - 1 / clusters), t_quantile(clusters - 1))[1]
+        low, high = value - w * (value - bounds[0]), value + w * (bounds[1] - value)
+        return replace(result, low=_exact(low), high=_exact(high), note=BOUNDED)
+    if bounds == UNIT and 0 < value < 1:
+        cases = value * (1 - value) / spread.variance
+        low, high = wilson(value * cases, cases, spread.t)
+        return replace(result, low=_exact(low), high=_exact(high))
+    least, most = limits or bounds or (-math.inf, math.inf)
+    low, high = _exact(value - spread.reach), _exact(value + spread.reach)
+    return replace(result, low=max(low, min(least, value)), high=min(high, max(most, value)))
 
 
 def _exact(value: float) -> float:
@@ -247,29 +209,8 @@ def _exact(value: float) -> float:
     return 0.0 if abs(value) < _ROUNDING else value
 
 
-def _ends(
-    sums: Floats, totals: Floats | None, statistic: Statistic, value: float, deals: int
-) -> tuple[float, float] | None:
-    """Both ends of a 95 % interval; None if too few resamples have a value, or the statistic has no slope."""
-    reach: float | None = expanded_reach(deals)
-    if sums.ndim == 3:
-        reach = two_way_reach(sums, statistic, totals)
-    if reach is None:
-        return None
-    if totals is None:
-        return (
-            cornish_fisher_ends(sums, statistic, reach) if sums.ndim == 2 else (value - reach, value + reach)
-        )
-    values = statistic(totals)
-    values = values[np.isfinite(values)]
-    if len(values) < 0.95 * DRAWS:
-        return None
-    low, high = np.percentile(values, tail_percentiles(reach))
-    return float(low), float(high)
-
-
 def over_deals_alone(estimate: Estimate) -> Estimate:
-    """The estimate with a note that there are too few draws to resample."""
+    """The estimate with a note that there are too few draws for a variance between them."""
     if estimate.note in (NO_DATA, FEW_DEALS):
         return estimate
     return replace(estimate, note=f"{estimate.note}; {FEW_DRAWS}" if estimate.note else FEW_DRAWS)
@@ -287,43 +228,24 @@ def divide(above: Floats, below: Floats) -> Floats:
     return quotients
 
 
-def mean(values: Sequence[tuple[int, float | None]], units: str = "games", seed: int = SEED) -> Estimate:
+def mean(values: Sequence[tuple[int, float | None]], units: str = "games") -> Estimate:
     """Mean over games. values: (deal, value); None counts as missing."""
     rows = [(deal, (value, 1.0)) for deal, value in values if value is not None]
-    return resampled_estimate(
-        rows, quotient, n=len(rows), missing=len(values) - len(rows), units=units, seed=seed
-    )
+    return clustered_estimate(rows, quotient, n=len(rows), missing=len(values) - len(rows), units=units)
 
 
-def share(
-    rows: Sequence[tuple[int, float, float]], units: str, *, missing: int = 0, seed: int = SEED
-) -> Estimate:
-    """A pooled proportion. rows: (deal, successes, trials), one for each game; see `as_share`."""
+def share(rows: Sequence[tuple[int, float, float]], units: str, *, missing: int = 0) -> Estimate:
+    """A pooled proportion. rows: (deal, successes, trials), one for each game."""
     rows = [row for row in rows if row[2] > 0]
     hits, trials = sum(row[1] for row in rows), sum(row[2] for row in rows)
     sums = [(deal, (hit, n)) for deal, hit, n in rows]
-    n = round(trials)
-    result = resampled_estimate(sums, quotient, n=n, missing=missing, units=units, seed=seed, limits=UNIT)
+    result = clustered_estimate(sums, quotient, n=round(trials), missing=missing, units=units, bounds=UNIT)
     return as_share(result, hits, trials)
 
 
 def as_share(estimate: Estimate, hits: float, trials: float) -> Estimate:
-    """The estimate of a pooled proportion, with the right interval.
-
-    With one trial in each deal it is Wilson's. Otherwise it is the bootstrap's. If that has no spread (all or
-    no trials succeeded), it is Wilson's with the deals as trials (or the draws, if they are fewer and the
-    interval is over draws), which is conservative.
-    """
-    if estimate.value is None:
+    """The estimate of a pooled proportion: with one trial in each deal, the interval is Wilson's."""
+    if estimate.value is None or estimate.draws or estimate.people or trials != estimate.deals:
         return estimate
-    if estimate.people and not estimate.draws:
-        return estimate
-    if trials == estimate.deals and not estimate.draws:
-        low, high = wilson(hits, trials)
-        return replace(estimate, low=low, high=high, note="Wilson")
-    if hits in (0, trials) and estimate.low is None:
-        as_trials = min(estimate.deals, estimate.draws or estimate.deals)
-        low, high = wilson(as_trials * hits / trials, as_trials)
-        over_draws = BOUNDED_PEOPLE if estimate.people else BOUNDED_DRAWS
-        return replace(estimate, low=low, high=high, note=over_draws if estimate.draws else BOUNDED)
-    return estimate
+    low, high = wilson(hits, trials)
+    return replace(estimate, low=low, high=high, note=WILSON)

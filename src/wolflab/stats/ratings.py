@@ -8,7 +8,7 @@ v_A: A's strength as the village; w_B: B's as the Werewolves; μ: the advantage 
 entrants (Bradley and Terry 1952, with a home advantage). The overall strength is s_A = (v_A + w_A) / 2: if A
 and B play each other on both sides, the mean of the two log odds for A is s_A − s_B. The model has no
 interactions between entrants; `residual` shows them. A residual has no interval if one side won all games of
-its cell: the share is then 0 or 1 in every resample, and the fit, which is shrunk, is not. With two entrants
+its cell: the share is then 0 or 1 with any deals, and the fit, which is shrunk, is not. With two entrants
 on a side one residual determines the others, so there are none.
 
 A plain fit would be infinite if one side won all games of a cell. The fit is Firth's ("Bias reduction of
@@ -17,7 +17,7 @@ wins and h/2 defeats to every cell, with h the cell's leverage. The sum of all l
 parameters, so 5 entrants add about nine games to the table. The fit has no free constant, removes the
 first-order bias, and is finite for any results.
 
-Intervals: deals are resampled (`intervals`). Ranks: simultaneous 95 % intervals of all differences of
+Intervals: see `intervals`. Ranks: simultaneous 95 % intervals of all differences of
 strength (bootstrap of the largest studentised one). An entrant's best rank is one more than the number of
 entrants surely above it, its worst likewise, and all rank intervals hold together (Mogstad, Romano, Shaikh
 and Wilhelm, "Inference for ranks", 2024, section 3). The module knows wins by deal, and no games.
@@ -32,8 +32,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .intervals import MIN_DEALS, Estimate, resampled_estimate
-from .resampling import SEED, Floats, Statistic, by_deal, expanded_reach, resample_deals, tail_percentiles
+from .clusters import ClusteredSums, Floats, Statistic, by_deal
+from .intervals import MIN_DEALS, Estimate, estimate
+from .resampling import expanded_percentile, resample_deals
 
 _STEPS = 60
 """The largest number of Newton steps; a few are usual."""
@@ -178,7 +179,7 @@ def _centred(levels: int) -> Floats:
     return np.vstack([np.eye(levels - 1), -np.ones((1, levels - 1))])
 
 
-def rate_entrants(duels: Sequence[RatedGame], seed: int = SEED) -> Ratings:
+def rate_entrants(duels: Sequence[RatedGame]) -> Ratings:
     """Fit the model with intervals. duels: of all cells, in any order."""
     cells = list(dict.fromkeys((duel.village, duel.werewolves) for duel in duels))
     if not cells:
@@ -193,18 +194,15 @@ def rate_entrants(duels: Sequence[RatedGame], seed: int = SEED) -> Ratings:
         cell = place[duel.village, duel.werewolves]
         sums[cell], sums[len(cells) + cell] = float(duel.won), 1.0
         rows.append((duel.deal, sums))
-    # Sums by deal are computed once; every statistic below is a column of the same fits.
     table = by_deal(rows)
-    deals = [(k, tuple(line)) for k, line in enumerate(table)]
+    sample = ClusteredSums.of(table)
 
-    def estimate(fitted: Statistic, column: int | None) -> Estimate | None:
+    def strength(fitted: Statistic, column: int | None) -> Estimate | None:
         if column is None:
             return None
-        return resampled_estimate(
-            deals, lambda sums: fitted(sums)[:, column], n=len(duels), units="games", seed=seed
-        )
+        return estimate(sample, lambda sums: fitted(sums)[:, column], n=len(duels), missing=0, units="games")
 
-    ranks = _ranks(model, table, seed)
+    ranks = _ranks(model, table)
     point = model.overall(table.sum(axis=0, keepdims=True))[0] if model.both else np.zeros(0)
     ratings = []
     for name in dict.fromkeys([*model.village, *model.werewolves]):
@@ -212,23 +210,21 @@ def rate_entrants(duels: Sequence[RatedGame], seed: int = SEED) -> Ratings:
         ratings.append(
             Rating(
                 name,
-                estimate(model.overall, both),
-                estimate(model.strengths, model.village.get(name)),
-                estimate(model.strengths, None if werewolves is None else len(model.village) + werewolves),
+                strength(model.overall, both),
+                strength(model.strengths, model.village.get(name)),
+                strength(model.strengths, None if werewolves is None else len(model.village) + werewolves),
                 None if both is None else 1 + int((point > point[both] + 1e-9).sum()),
                 None if both is None or ranks is None else ranks[both],
             )
         )
-    return Ratings(tuple(ratings), estimate(model.fit, 0), _residuals(model, table, deals, seed))
+    return Ratings(tuple(ratings), strength(model.fit, 0), _residuals(model, sample))
 
 
-def _residuals(
-    model: _Model, table: Floats, deals: Sequence[tuple[int, tuple[float, ...]]], seed: int
-) -> tuple[Residual, ...]:
+def _residuals(model: _Model, sample: ClusteredSums) -> tuple[Residual, ...]:
     if min(len(model.village), len(model.werewolves)) < FEWEST:
         return ()
-    cells = len(model.cells)
-    fitted = model.fitted(table.sum(axis=0, keepdims=True))[0]
+    cells, total = len(model.cells), sample.total
+    fitted = model.fitted(total[None])[0]
     residuals = []
     for k, (village, werewolves) in enumerate(model.cells):
 
@@ -237,15 +233,14 @@ def _residuals(
                 rate: Floats = sums[:, k] / sums[:, cells + k]
             return rate - model.fitted(sums)[:, k]
 
-        n = round(float(table[:, cells + k].sum()))
-        residual = resampled_estimate(deals, gap, n=n, units="games", seed=seed)
-        if table[:, k].sum() in (0.0, table[:, cells + k].sum()):
+        residual = estimate(sample, gap, n=round(float(total[cells + k])), missing=0, units="games")
+        if total[k] in (0.0, total[cells + k]):
             residual = replace(residual, low=None, high=None, note=SWEPT)
         residuals.append(Residual(village, werewolves, float(fitted[k]), residual))
     return tuple(residuals)
 
 
-def _ranks(model: _Model, table: Floats, seed: int) -> list[tuple[int, int]] | None:
+def _ranks(model: _Model, table: Floats) -> list[tuple[int, int]] | None:
     """(best, worst) rank of each of `both`; see the module. None for too few deals."""
     deals, names = len(table), len(model.both)
     if deals < MIN_DEALS or names < 2:
@@ -265,10 +260,10 @@ def _ranks(model: _Model, table: Floats, seed: int) -> list[tuple[int, int]] | N
         most: Floats = studentised.max(axis=(1, 2))
         return most
 
-    values = farthest(resample_deals(table, seed))
-    # The same expanded percentiles as those of intervals for few deals.
-    out = 100 - 2 * tail_percentiles(expanded_reach(deals))[0]
-    reach = float(np.percentile(values[np.isfinite(values)], out)) * math.sqrt(deals / (deals - 1))
+    values = farthest(resample_deals(table))
+    reach = float(np.percentile(values[np.isfinite(values)], expanded_percentile(deals))) * math.sqrt(
+        deals / (deals - 1)
+    )
     error = errors[0]
     above = (gap + reach * error < 0) & (error > 1e-12)
     below = (gap - reach * error > 0) & (error > 1e-12)

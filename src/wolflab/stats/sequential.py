@@ -32,7 +32,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .resampling import Floats
+from .clusters import Floats
 
 GRID = 1000
 """The distance of candidates m is 1/GRID of the bounds' span; the set is extended by one on either side."""

@@ -77,7 +77,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def cluster(self) -> str:
-        """The cluster for resampling: its situation, or its kind, or itself. For general ability the pair or
+        """The cluster for intervals: its situation, or its kind, or itself. For general ability the pair or
         itself, since its kinds are a fixed list, not a sample.
         """
         if self.category == GENERAL:

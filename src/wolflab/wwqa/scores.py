@@ -1,5 +1,5 @@
 """Scores of answers: shares and F1, each with an interval over clusters of questions. Answers to questions
-about one situation, or of one kind, are correlated, so clusters are resampled (they are the "deals" of
+about one situation, or of one kind, are correlated, so intervals are over clusters (they are the "deals" of
 `stats`). Every score is a function of sums over questions. With fewer than five clusters there is no
 interval.
 """
@@ -12,17 +12,17 @@ from typing import Literal
 
 import numpy as np
 
+from ..stats.clusters import Floats
 from ..stats.intervals import (
     FEW_DEALS,
     MIN_DEALS,
     UNIT,
     Estimate,
     as_share,
+    clustered_estimate,
     divide,
     quotient,
-    resampled_estimate,
 )
-from ..stats.resampling import Floats
 from .items import NO, YES
 
 Average = Literal["weighted", "macro", "positive"]
@@ -33,8 +33,8 @@ FEW_CLUSTERS = FEW_DEALS.replace("deals", "clusters")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One player's answer to one question. cluster: for resampling. gold: the right answer. said: the answer
-    that was read. chance: the player's probability of Yes, if known.
+    """One player's answer to one question. cluster: its independent unit. gold: the right answer. said: the
+    answer that was read. chance: the player's probability of Yes, if known.
     """
 
     cluster: str
@@ -86,7 +86,7 @@ def f1(marks: Sequence[Mark], average: Average = "weighted") -> Estimate:
         weight = gold if average == "weighted" else (said + gold > 0).astype(np.float64)
         return divide((np.nan_to_num(each) * weight).sum(axis=1), weight.sum(axis=1))
 
-    return _resampled(marks, rows, statistic)
+    return _clustered(marks, rows, statistic)
 
 
 def marks_by_group(marks: Iterable[tuple[str, Mark]]) -> dict[str, list[Mark]]:
@@ -123,7 +123,7 @@ def auc(marks: Sequence[Mark]) -> Estimate:
         below = np.cumsum(no, axis=1) - no / 2
         return divide((yes * below).sum(axis=1), yes.sum(axis=1) * no.sum(axis=1))
 
-    return _resampled([mark for mark, _ in stated], rows.tolist(), statistic, len(marks) - len(stated))
+    return _clustered([mark for mark, _ in stated], rows.tolist(), statistic, len(marks) - len(stated))
 
 
 def calibration_error(marks: Sequence[Mark]) -> Estimate:
@@ -136,7 +136,7 @@ def calibration_error(marks: Sequence[Mark]) -> Estimate:
     def statistic(sums: Floats) -> Floats:
         return divide(np.abs(sums[:, 0::2]).sum(axis=1), sums[:, 1::2].sum(axis=1))
 
-    return _resampled([mark for mark, _ in stated], rows.tolist(), statistic, len(marks) - len(stated))
+    return _clustered([mark for mark, _ in stated], rows.tolist(), statistic, len(marks) - len(stated))
 
 
 def reliability_bins(marks: Sequence[Mark]) -> list[ReliabilityBin]:
@@ -161,7 +161,7 @@ def _bin(chance: float) -> int:
     return min(int(chance * BINS), BINS - 1)
 
 
-# -- resampling -------------------------------------------------------------------------------
+# -- intervals --------------------------------------------------------------------------------
 
 
 def cluster_numbers(marks: Iterable[Mark]) -> list[int]:
@@ -171,11 +171,11 @@ def cluster_numbers(marks: Iterable[Mark]) -> list[int]:
 
 
 def _share(marks: Sequence[Mark], hits: Sequence[bool]) -> Estimate:
-    found = _resampled(marks, [(float(hit), 1.0) for hit in hits], quotient)
+    found = _clustered(marks, [(float(hit), 1.0) for hit in hits], quotient)
     return in_clusters(as_share(found, sum(hits), len(hits)))
 
 
-def _resampled(
+def _clustered(
     marks: Sequence[Mark],
     rows: Sequence[Sequence[float]],
     statistic: Callable[[Floats], Floats],
@@ -183,7 +183,7 @@ def _resampled(
 ) -> Estimate:
     by_cluster = list(zip(cluster_numbers(marks), rows, strict=True))
     return in_clusters(
-        resampled_estimate(by_cluster, statistic, n=len(rows), missing=missing, units=UNITS, bounds=UNIT)
+        clustered_estimate(by_cluster, statistic, n=len(rows), missing=missing, units=UNITS, bounds=UNIT)
     )
 
 

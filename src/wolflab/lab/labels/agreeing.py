@@ -103,7 +103,7 @@ class SampleAgreement:
 def agree(directory: Path, files: Sequence[Path], store: Store) -> SampleAgreement:
     """Read people's label files and the judges' directories, apply the rule, and compute the agreement.
 
-    directory: the sample's. store: the run of the sample, for the rule. Intervals resample deals, because
+    directory: the sample's. store: the run of the sample, for the rule. Intervals are over deals, because
     replies of one deal share cards, and variants share deals. WolflabError for a duplicate file.
     """
     key = read_key(directory)

@@ -35,6 +35,7 @@ from .specs import (
     MeasureName,
     Planted,
     PlayerSpec,
+    PrimaryContrast,
     Published,
     RenamedCondition,
     Rules,
@@ -51,7 +52,7 @@ REACHED_BY = frozenset(
     )
 )
 """Settings of a model that do not decide what it answers."""
-_DECIDES = {"seed", "scene", "straw_polls", "reliability_probe", "probes", "interview"}
+_DECIDES = {"seed", "scene", "stratify", "straw_polls", "reliability_probe", "probes", "interview"}
 """Fields that decide what is played and asked, in addition to rules and players."""
 
 
@@ -74,6 +75,10 @@ class Experiment(Part):
     """A situation that every game starts with (`lab.plans.scenes`)."""
     redraw_void: bool = True
     """Play one more deal for every void game, until the planned number of games counts."""
+    stratify: Literal["sheriff_side"] | None = None
+    """Weight measures that depend on the Sheriff's side by the shares that the cards have. A Sheriff drawn
+    with the cards is a Werewolf in exactly these shares of the deals (`lab.plans.design`).
+    """
     straw_polls: Literal[0, 1, 2] = 0
     """Polls before the Sheriff speaks: 1 measures DC, 2 also measures the poll against itself."""
     reliability_probe: bool = False
@@ -107,6 +112,12 @@ class Experiment(Part):
     """
     contrasts: list[MeasureName] = Field(default_factory=list)
     """More measures that conditions are compared on."""
+    primary: PrimaryContrast | None = None
+    """The one comparison that the experiment is made for."""
+    margins: dict[MeasureName, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
+        default_factory=dict
+    )
+    """Measure → the largest difference that does not matter, for tests of equivalence."""
     curve: CurveSpec | None = None
     """Conditions at several values of one quantity, drawn as curves."""
     renamed: list[RenamedCondition] = Field(default_factory=list)
@@ -146,6 +157,7 @@ class Experiment(Part):
             else [self.baseline],
             "curve": [*self.curve.points, self.curve.baseline] if self.curve else [],
             "planted.conditions": self.planted.conditions if self.planted else [],
+            "primary.between": self.primary.between if self.primary else [],
         }
         for where, conditions in named.items():
             for condition in conditions:
@@ -162,6 +174,9 @@ class Experiment(Part):
         for name, base in pairs.items():
             if name == base:
                 raise ValueError(f"baseline: {name} cannot be compared with itself; name another condition")
+        if self.primary and len({*self.primary.between}) == 1:
+            name = self.primary.between[0]
+            raise ValueError(f"primary.between: {name} cannot be compared with itself; name two conditions")
 
     def _check_planted(self) -> None:
         """The player with the planted setting must play, and the setting must be a number."""
@@ -184,6 +199,8 @@ class Experiment(Part):
         """Measures that need a field of the experiment must have it."""
         named = {
             "contrasts": self.contrasts,
+            "primary.measure": [self.primary.measure] if self.primary else [],
+            "margins": [*self.margins],
             "planted.measure": [self.planted.measure] if self.planted else [],
             "curve.measures": self.curve.measures if self.curve else [],
         }

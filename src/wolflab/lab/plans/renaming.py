@@ -285,7 +285,8 @@ def _called(data: Mapping[str, Any], made: Experiment, groups: Groups, names: Na
     """Plain values with one condition for each group, renamed in every field that names it.
 
     A point of a curve follows its condition. Merged conditions have the point of the one whose name they
-    keep, or none. A planted effect follows its conditions, without those that no longer make the setting.
+    keep, or none. A planted effect follows its conditions, without those that no longer make the setting. A
+    primary contrast follows its conditions, and there is none if they are merged.
     """
     now = {old: names[kept] for kept, group in groups.items() for old in group}
     changed: dict[str, Any] = {name: _games_of(value, now) for name, value in data.items()}
@@ -296,6 +297,10 @@ def _called(data: Mapping[str, Any], made: Experiment, groups: Groups, names: Na
         changed["baseline"] = {one: other for one, other in pairs.items() if one != other}
     elif base is not None:
         changed["baseline"] = now[base]
+    if made.primary is not None:
+        between = [now[name] for name in made.primary.between]
+        same = len({*between}) == 1
+        changed["primary"] = None if same else {**changed["primary"], "between": between}
     if (planted := made.planted) is not None:
         left = [
             names[kept]

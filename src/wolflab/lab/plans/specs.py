@@ -404,6 +404,15 @@ class Planted(Part):
     """The conditions with the setting: the true value is the setting in `players.<player>.model` there."""
 
 
+class PrimaryContrast(Part):
+    """The one comparison that the experiment is made for: its p-value is not corrected. between: the
+    condition, and the one that it is compared with.
+    """
+
+    measure: MeasureName
+    between: tuple[str, str]
+
+
 class CurveSpec(Part):
     """Conditions at several values of one quantity, drawn as curves in the report (003 Fig. 3).
 

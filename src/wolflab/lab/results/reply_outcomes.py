@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...models.catalog import BUILT_IN
-from ...stats.comparing import PairedTest, difference_of_pooled
+from ...stats.clusters import ClusteredSums, by_deal
+from ...stats.comparing import PairedTest, difference
 from ...stats.intervals import Estimate, quotient, share
-from ...stats.resampling import by_deal
 from ..runs.asked_again import REPLY_OUTCOMES, AskedAgain, ReplyOutcome
 
 ALL = "all tasks"
@@ -116,10 +116,8 @@ def _difference(
     if not n:
         none = Estimate(None, None, None, 0, len(places), "replies", 0, "no data")
         return PairedTest(none, None)
-    ours, theirs = (np.asarray(by_deal(rows[name])) for name in (model, first))
-    test = difference_of_pooled(
-        ours, theirs, quotient, n=n, missing=len(places) - n, units="replies", bounds=(-1.0, 1.0)
-    )
+    both = ClusteredSums.of(np.concatenate([by_deal(rows[name]) for name in (model, first)], axis=1))
+    test = difference(both, quotient, n=n, missing=len(places) - n, units="replies", bounds=(-1.0, 1.0))
     return replace(test, difference=_in_games(test.difference))
 
 

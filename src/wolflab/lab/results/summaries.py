@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from ...errors import StoreError
 from ...metrics.rows import GameResult
-from ...metrics.shapes import Curve, Summary
+from ...metrics.shapes import Curve, SheriffDesign, Summary
 from ...metrics.summary import summarise
 from ...rules import Ruleset
 from ...usage import Usage
 from ..experience.run_pools import draw_of
+from ..plans.design import sheriff_design
 from ..plans.experiment import Experiment
 from ..plans.matching import matched_rows
 from ..plans.prices import prices_of, unpriced
@@ -57,9 +58,13 @@ def _instrument(store: Store) -> bool | None:
     return None if over else store.experiment.built_in
 
 
-def summary(store: Store) -> Summary:
-    """The summary of a run, with the published tables of its experiment."""
+def summary(store: Store, primary: tuple[str, str, str] | None = None) -> Summary:
+    """The summary of a run, with the published tables of its experiment. primary: (measure, condition,
+    baseline) in place of the experiment's primary contrast.
+    """
     experiment = store.experiment
+    if primary is None and experiment.primary is not None:
+        primary = (experiment.primary.measure, *experiment.primary.between)
     found = summarise(
         games(store),
         title=experiment.title or experiment.name,
@@ -77,8 +82,17 @@ def summary(store: Store) -> Summary:
         sources=sources(experiment),
         contrasts=experiment.contrasts,
         curve=_curve(experiment),
+        designs=_designs(experiment),
+        primary=primary,
+        margins=experiment.margins,
     )
     return _with_texts(found, [store])
+
+
+def _designs(experiment: Experiment) -> dict[str, SheriffDesign]:
+    """The designs of the conditions with a Sheriff."""
+    designs = {name: sheriff_design(experiment, name) for name in experiment.conditions}
+    return {name: design for name, design in designs.items() if design is not None}
 
 
 def _described(experiment: Experiment) -> str:
@@ -106,11 +120,16 @@ def _curve(experiment: Experiment) -> Curve | None:
     return Curve(given.x, points, tuple(given.measures), given.baseline)
 
 
-def compared(stores: Sequence[Store], contrasts: Sequence[str] = ()) -> Summary:
+def compared(
+    stores: Sequence[Store],
+    contrasts: Sequence[str] = (),
+    primary: tuple[str, str, str] | None = None,
+) -> Summary:
     """The summary of several runs, with conditions under their run's name, compared on common deals.
 
-    contrasts: measures to compare them on, in addition to the runs' own. Raises StoreError for fewer than two
-    runs, and for runs with different cards; ExperimentError for an unknown measure.
+    contrasts: measures to compare them on, in addition to the runs' own. primary: see `summary`. Raises
+    StoreError for fewer than two runs, and for runs with different cards; ExperimentError for an unknown
+    measure.
     """
     if len(stores) < 2:
         raise StoreError("compare takes two runs or more; one alone is shown by: wolflab report RUN")
@@ -140,6 +159,12 @@ def compared(stores: Sequence[Store], contrasts: Sequence[str] = ()) -> Summary:
         description=" · ".join(titles),
         sources=[f"{store.path.name}: {name}" for store in stores for name in sources(store.experiment)],
         contrasts=tuple(dict.fromkeys([*named, *contrasts])),
+        designs={
+            f"{store.path.name}: {name}": design
+            for store in stores
+            for name, design in _designs(store.experiment).items()
+        },
+        primary=primary,
     )
     return _with_texts(found, stores)
 

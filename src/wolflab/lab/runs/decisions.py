@@ -15,7 +15,7 @@ from ...agents.memory import remember, situation
 from ...errors import RecordError
 from ...match import Draws, Match, everybody, play, run_now
 from ...record import GameRecord, PastTurn
-from ...rules import Ask, View
+from ...rules import Ask, Side, View
 from ...text.questions import Situation
 
 T = TypeVar("T")
@@ -82,6 +82,7 @@ def recorded_decisions(record: GameRecord, where: str = "record") -> tuple[Recor
         Draws(header["play"]),
         {},
         write=False,
+        sheriff_side=Side(header["sheriff_side"]) if "sheriff_side" in header else None,
     )
     played = run_now(play(match))
     if played.log.events != record.events:

@@ -13,6 +13,7 @@ from ...record import GameRecord
 from ...rules import Ruleset, Said
 from ...text.probes import PROBES
 from ...text.reading import claimed_against
+from ..plans.design import sheriff_side
 from ..plans.experiment import Experiment
 from ..plans.scenes import ruleset_of_deal
 from ..storage.store import GameRow, Place, Store
@@ -86,4 +87,5 @@ def prepare(builder: PlayerBuilder, place: Place, file: CallCache) -> Match:
         header,
         probes_of(experiment),
         file,
+        sheriff_side=sheriff_side(experiment, place.condition, place.deal),
     )

@@ -24,6 +24,7 @@ from ...record import GameRecord, verify
 from ...text.digest import FORGOTTEN
 from ...usage import CallTotals, totals_alike
 from ..experience.run_pools import Pools
+from ..plans.design import sheriff_side
 from ..plans.experiment import Experiment
 from ..storage.embedding_cache import WrappedEmbedder
 from ..storage.store import GameRow, Place, Store
@@ -145,8 +146,9 @@ def _check_place(store: Store, row: GameRow, record: GameRecord, where: str) -> 
         raise RecordError(f"{where}: the record ends in mid-game, but the game is stored as {row.status}")
     if row.status != ("void" if record.outcome.void else "done"):
         raise RecordError(f"{where}: stored as {row.status}, but the record ends with {record.outcome}")
-    place = row.condition, *keys(store.experiment, Place.of(row))
-    stated = tuple(record.header.get(name) for name in ("condition", "deal", "play"))
+    side = sheriff_side(store.experiment, row.condition, row.deal)
+    place = row.condition, *keys(store.experiment, Place.of(row)), None if side is None else side.value
+    stated = tuple(record.header.get(name) for name in ("condition", "deal", "play", "sheriff_side"))
     if stated != place:
         raise RecordError(f"{where}: the record is that of {stated}, the game is {place}")
 

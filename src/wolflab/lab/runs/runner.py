@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing
@@ -23,6 +24,7 @@ from ...fields import first_difference
 from ...match import play, run_now
 from ...models.loop import watch as watch_of_loop
 from ..experience.run_pools import make_pools
+from ..plans.design import sheriff_side
 from ..plans.experiment import Experiment
 from ..plans.numbering import numbering
 from ..storage.call_store import LATENESS, StoredCallCache
@@ -211,7 +213,7 @@ def planned_games(experiment: Experiment) -> list[tuple[str, int, int]]:
 
 def further_games(experiment: Experiment, games: Sequence[GameRow]) -> list[tuple[str, int, int]]:
     """The deals that replace void games, for each condition whose games are all over. games: those of the
-    run.
+    run. In a stratified design a deal is replaced by one of its own stratum.
     """
     if not experiment.redraw_void:
         return []
@@ -223,10 +225,20 @@ def further_games(experiment: Experiment, games: Sequence[GameRow]) -> list[tupl
         target = len(experiment.places(condition))
         if not rows or not all(row.over for row in rows) or len(rows) >= REDRAWS * target:
             continue
-        missing = target - sum(row.status == "done" for row in rows)
-        deal = max(row.deal for row in rows) + 1
+        missing = Counter(
+            sheriff_side(experiment, condition, deal) for deal, _ in experiment.places(condition)
+        )
+        missing.subtract(
+            sheriff_side(experiment, condition, row.deal) for row in rows if row.status == "done"
+        )
+        deal = max(row.deal for row in rows)
         repeat = experiment.conditions[condition].first_repeat
-        fresh.extend((condition, deal + n, repeat) for n in range(missing))
+        while any(number > 0 for number in missing.values()):
+            deal += 1
+            side = sheriff_side(experiment, condition, deal)
+            if missing[side] > 0:
+                missing[side] -= 1
+                fresh.append((condition, deal, repeat))
     return fresh
 
 

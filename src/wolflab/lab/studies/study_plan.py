@@ -20,6 +20,7 @@ from ...files import read_file
 from ...match import DealtCards, Draws, dealt
 from ...models.catalog import BUILT_IN
 from ...rules import ROLES
+from ..plans.design import sheriff_side
 from ..plans.experiment import Experiment
 from ..plans.loading import build
 from ..plans.served import servers_of
@@ -293,7 +294,8 @@ class StudyPlan(Part):
 
     def _cards(self, condition: str, deal: int) -> DealtCards:
         key, _ = keys(self.played, Place(condition, deal, 0))
-        return dealt(self.played.ruleset(condition), Draws(key))
+        side = sheriff_side(self.played, condition, deal)
+        return dealt(self.played.ruleset(condition), Draws(key), side)
 
     def receivers(self) -> list[str]:
         """The receivers of people's words: each model and embedder behind a server, with its host."""

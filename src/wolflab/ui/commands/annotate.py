@@ -145,7 +145,7 @@ def print_agreement(console: Console, agreement: SampleAgreement) -> None:
         say(console, "The rule calls reasonable whatever its detectors find nothing in.")
 
 
-_CAPTION = "value, 95 % interval (deals resampled), n"
+_CAPTION = "value, 95 % interval (over deals), n"
 
 
 def _shares(console: Console, agreement: SampleAgreement) -> None:

@@ -165,7 +165,7 @@ def _print_review(console: Console, done: ReviewResult) -> None:
         for pair in done.pairs
     ]
     if rows:
-        caption = "value, 95 % interval (questions of one situation or kind resampled together), n"
+        caption = "value, 95 % interval (over clusters: questions of one situation or kind), n"
         print_fitted(console, "Agreement", ("", "equal\ndecisions", "Cohen's\nkappa"), rows, caption)
     for one in unsettled[:_LISTED]:
         said = ", ".join(

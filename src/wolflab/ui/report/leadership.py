@@ -7,7 +7,7 @@ from html import escape
 
 from ...metrics.measure import PartKey
 from ...metrics.registry import GUESSED_BY
-from ...metrics.shapes import ConditionResult, Summary
+from ...metrics.shapes import ConditionResult, SheriffCount, Summary
 from ...stats.intervals import Estimate
 from ..wording import counted
 from . import prose
@@ -25,8 +25,8 @@ from .measures import (
     splits_in,
     spread,
 )
-from .numbers import NO_NUMBER, heat, led_by_sheriff, p_value
-from .report_table import Cell
+from .numbers import NO_NUMBER, heat, led_by_sheriff, number, p_value
+from .report_table import Cell, ReportTable
 
 
 def leadership(summary: Summary) -> PagePart:
@@ -102,9 +102,42 @@ def roles(summary: Summary) -> PagePart:
         prose.ROLES
         + drawn
         + f'<p class="lead">{prose.ROLES_FIGURE}</p>'
+        + mix(summary)
         + parts(summary, "By the role of the day's Sheriff", led, by_role)
         + section(summary, "All roles", led, "roles", *(measure.name for measure in by_role))
     )
+
+
+def mix(summary: Summary) -> PagePart:
+    """How often the Sheriff had each role: among the cards, in the games that count, and in void games."""
+    led = [condition for condition in summary.conditions if any(one.done for one in condition.sheriffs)]
+    if not led:
+        return ""
+    roles = list(dict.fromkeys(one.role for condition in led for one in condition.sheriffs))
+    rows: list[list[Cell | str]] = []
+    for role in roles:
+        counts = [next((one for one in each.sheriffs if one.role == role), None) for each in led]
+        games = [sum(one.done for one in each.sheriffs) for each in led]
+        rows.append([role, *(_sheriffs(one, n) for one, n in zip(counts, games, strict=True))])
+    return prose.MIX + ReportTable(
+        "The Sheriff's role",
+        ["", *(condition.name for condition in led)],
+        rows,
+        instrument=summary.instrument,
+    )
+
+
+def _sheriffs(count: SheriffCount | None, games: int) -> Cell:
+    if count is None:
+        return NO_NUMBER
+    share = count.done / games
+    under = (
+        f"{number(count.share, 'share')} of the cards",
+        counted(count.done, "game"),
+        f"{count.void:,} void",
+    )
+    plain = {"": share, "cards": count.share, "games": count.done, "void": count.void}
+    return Cell(number(share, "share"), under=under, numbers=plain)
 
 
 def _panels_by_role(led: Sequence[ConditionResult]) -> list[list[Panel]]:

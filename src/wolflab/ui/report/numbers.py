@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from html import escape
 
@@ -109,7 +110,7 @@ def shown(
 ) -> Cell:
     """An estimate's cell: value, interval and n (with how many are missing); its note is the hint.
 
-    cluster: what is resampled.
+    cluster: what the independent units are.
     """
     if estimate is None:
         return NO_NUMBER
@@ -121,7 +122,12 @@ def shown(
     value = value_of(estimate, kind)
     if signed and estimate.value > 0:
         value = "+" + value
-    return Cell(value, interval(estimate, kind), (counted,), plain, estimate.note)
+    return Cell(value, interval(estimate, kind), (counted, *unweighted(estimate, kind)), plain, estimate.note)
+
+
+def unweighted(estimate: Estimate, kind: Unit = "plain") -> tuple[str, ...]:
+    """The value without the weights of strata, in words, if there are strata."""
+    return () if estimate.raw is None else (f"unweighted {number(estimate.raw, kind)}",)
 
 
 def _counted(estimate: Estimate, cluster: str = "deal") -> list[str]:
@@ -139,6 +145,7 @@ def _plain_numbers(estimate: Estimate, cluster: str = "deal") -> dict[str, float
         "n": estimate.n,
         f"{cluster}s": estimate.deals,
         "missing": estimate.missing,
+        **({} if estimate.raw is None else {"unweighted": estimate.raw}),
         **draws,
     }
 
@@ -171,6 +178,9 @@ def interval(estimate: Estimate, kind: Unit = "plain") -> str:
     if estimate.low is None or estimate.high is None:
         return "no interval"
     low, high = number(estimate.low, kind), number(estimate.high, kind)
+    if kind in ("share", "out_of") and 0 <= estimate.low < estimate.high < 0.001:
+        digits = -math.floor(math.log10(100 * estimate.high))
+        low, high = (f"{100 * end:.{digits}f} %" for end in (estimate.low, estimate.high))
     for unit in (" %", " pp"):
         low = low.removesuffix(unit)
     return f"{low} to {high}"

@@ -8,7 +8,7 @@ LEADERSHIP = """<p class="lead">Ratio: how far the others believe the Sheriff, r
 they believe each other. DC: the share of the others whose vote turned to the Sheriff's between a
 straw poll before it spoke and the real vote.</p>"""
 
-LEADERSHIP_FIGURE = """Points with 95 % intervals (deals resampled). Left, the bar is the middle 95 % of
+LEADERSHIP_FIGURE = """Points with 95 % intervals over deals. Left, the bar is the middle 95 % of
 the Ratio when the label “Sheriff” is permuted among the living. Right, ◇ is DC between two straw
 polls with nothing said between them, × is DC towards another player's vote."""
 
@@ -16,6 +16,11 @@ ROLES = """<p class="lead">A Seer is believed as a Seer, Sheriff or not. So each
 stands beside the standing of players of that role who are not Sheriff. What is left
 is the office's share, as far as the same player sits at all seats: a Sheriff of another model or recipe is
 apart by that, too.</p>"""
+
+MIX = """<p class="lead">Share of the games that count in which the Sheriff had this role. How far a
+Sheriff is believed depends on its role, so void games and chance move Ratio if they move these shares away
+from those of the cards.</p>
+"""
 
 ROLES_FIGURE = """◇ left: players of that role who are not Sheriff. ◇ right: DC between two straw
 polls."""
@@ -61,10 +66,12 @@ dashed line players mean what they say; below it they are too sure."""
 
 CONTRASTS = """<p class="lead">Conditions meet the same deals, so they are compared on the deals that both
 have; “missing” counts those that only one of the two has. Measures that every game has a value of are
-compared deal by deal (a sign-flip test); every deal then counts once here and every game once above, so
+compared deal by deal (a randomisation test); every deal then counts once here and every game once above, so
 where deals have unequally many games (void ones are replaced by further deals) a difference is not exactly
 that of the two means. Of pooled measures it is the difference of the two numbers; the test lets the
-conditions change places in each deal. p is corrected by Holm over the conditions within each measure.</p>"""
+conditions change places in each deal. The p of the primary contrast, if the experiment names one, is not
+corrected; p (Holm) is corrected over all other contrasts together. p (equivalent), where the experiment has a
+margin for the measure, is that of the test that the difference is larger than the margin.</p>"""
 
 ALONG_FIGURE = """Points with 95 % intervals. Panels in percent share one scale, every other panel has its
 own; a scale need not begin at 0."""
@@ -157,9 +164,11 @@ model is called), and decisions for which the rules' stand-in was applied. Void 
 READING = (
     (
         "Interval",
-        """95 %. Games of one deal share cards, so deals are resampled, not games. Shares with one
-        game a deal have Wilson's interval. Fewer than five deals give no interval; with more than a
-        thousand, the ends are worked out instead of drawn.""",
+        """95 %. Games of one deal share cards, so deals are the independent units, not games. Shares
+        have Wilson's interval with the number of cases that their variance between deals comes to, and
+        Student's t; other numbers have Student's interval. Where the experiment says
+        stratify: sheriff_side, games with a Werewolf as Sheriff are weighted to the share of Werewolves
+        among the seats; the unweighted number stands beside. Fewer than five deals give no interval.""",
     ),
     (
         "n, missing",

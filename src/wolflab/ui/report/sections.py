@@ -10,7 +10,7 @@ from html import escape
 
 from ...lab.results.extras import Extras
 from ...metrics.registry import MEASURES
-from ...metrics.shapes import ConditionResult, FigureComparison, Summary
+from ...metrics.shapes import ConditionResult, Contrast, FigureComparison, Summary
 from ...stats.resampling import SEED
 from ..wording import trouble_marks, unmarked
 from . import prose
@@ -35,7 +35,7 @@ from .measures import (
     section,
     splits_in,
 )
-from .numbers import UNKNOWN, number, number_cell, p_value, published_cell, shown
+from .numbers import NO_NUMBER, UNKNOWN, number, number_cell, p_value, published_cell, shown
 from .report_table import Cell, ReportTable, TableRow
 
 
@@ -150,22 +150,32 @@ def contrasts(summary: Summary) -> PagePart:
     """The difference of every condition from the baseline."""
     if not summary.contrasts:
         return ""
+    margins = any(contrast.margin is not None for contrast in summary.contrasts)
     rows: list[TableRow] = [
         [
             f"{contrast.condition} − {contrast.baseline}",
             measure_name(contrast.metric),
             shown(contrast.difference, difference_kind(contrast.metric), signed=True),
             p_value(contrast.p),
-            p_value(contrast.p_holm),
+            Cell("primary", look="none") if contrast.primary else p_value(contrast.p_holm),
+            *([_equivalent(contrast)] if margins else []),
         ]
         for contrast in summary.contrasts
     ]
     return prose.CONTRASTS + ReportTable(
         "Paired differences",
-        ["conditions", "measure", "difference", "p", "p (Holm)"],
+        ["conditions", "measure", "difference", "p", "p (Holm)", *(["p (equivalent)"] if margins else [])],
         rows,
         instrument=summary.instrument,
     )
+
+
+def _equivalent(contrast: Contrast) -> Cell:
+    """p of the test of equivalence, with its margin."""
+    if contrast.margin is None:
+        return NO_NUMBER
+    margin = f"within ±{number(contrast.margin, difference_kind(contrast.metric))}"
+    return replace(p_value(contrast.p_equivalent), under=(margin,))
 
 
 def beside(summary: Summary) -> PagePart:
@@ -299,7 +309,7 @@ def reading_section(notes: Sequence[tuple[str, str]] = prose.READING) -> str:
     """How to read the numbers. notes: on which texts are read, and how."""
     notes = (
         *notes,
-        ("Seed of the resamples", f"{SEED}: the same records give the same numbers."),
+        ("Seed of tests by chance", f"{SEED}: the same records give the same numbers."),
     )
     rows = "".join(f"<dt>{escape(a)}</dt><dd>{escape(b)}</dd>" for a, b in notes)
     return f'<dl class="notes">{rows}</dl>'

@@ -373,7 +373,7 @@ answer, the more the F1 of Yes counts; No likewise. This is the F1 of 002's Tabl
 accuracy 0.606 and weighted F1 0.457 on its questions.</dd>
 <dt>Macro F1, F1 of Yes</dt><dd>The plain mean of the two, and the F1 of Yes alone.</dd>
 <dt>Unreadable</dt><dd>The share of replies in which no answer could be read.</dd>
-<dt>Interval</dt><dd>95 %, with clusters resampled: the questions on one situation, or of one kind, are a
+<dt>Interval</dt><dd>95 %, over clusters: the questions on one situation, or of one kind, are a
 cluster. With fewer than five clusters there is no interval.</dd>
 <dt>Rows</dt><dd>situations: new situations; wordings: new ways to ask; kinds: new things to ask about;
 ruleset: other rules, which stand in front. “From memory” is the last one without them: who answers by what it

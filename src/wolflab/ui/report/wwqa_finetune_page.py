@@ -30,9 +30,9 @@ _LOSSES = (
     "6). The checkpoint with the lowest validation loss is kept."
 )
 _READING = (
-    "<p>Before and after are of the same questions, each its own control. Intervals (95 %) resample "
+    "<p>Before and after are of the same questions, each its own control. Intervals (95 %) are over "
     "clusters: the questions on one situation, or else of one kind, are answered well or badly together. "
-    "With five seeds or more they resample seeds too; with fewer they hold for these seeds alone. "
+    "With five seeds or more they are over seeds too; with fewer they hold for these seeds alone. "
     "<i>Readable</i> is the share of replies in which an answer could be read: a gain may be one of form "
     "alone. A gain on new situations and new wordings says that what was trained was learned; new kinds and "
     "another ruleset say whether more than that was.</p>"

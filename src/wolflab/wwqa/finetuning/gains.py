@@ -1,6 +1,6 @@
 """The gains of a fine-tuning: the same questions answered by the base and by the trained models. Each
-question is its own control. Clusters of questions are resampled, and seeds too if there are enough of them
-(`stats.intervals.MIN_DRAWS`); with fewer the interval is over clusters alone, and its note says so.
+question is its own control. Intervals are over clusters of questions, and over seeds too if there are enough
+of them (`stats.intervals.MIN_DRAWS`); with fewer the interval is over clusters alone, and its note says so.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ...stats.intervals import Estimate, quotient, resampled_estimate
+from ...stats.intervals import Estimate, clustered_estimate, quotient
 from ..evaluating import EvalAnswer, EvalPlayer, EvalRow, EvalRun
 from ..items import Form
 from ..scores import UNITS, cluster_numbers, in_clusters
@@ -87,7 +87,7 @@ def _estimates(pairs: AnsweredPairs, missing: int) -> Iterator[Estimate]:
 
     def estimate(values: Iterable[float], of: Sequence[int] | None, low: float = 0.0) -> Estimate:
         rows = [(cluster, (value, 1.0)) for cluster, value in zip(clusters, values, strict=True)]
-        found = resampled_estimate(
+        found = clustered_estimate(
             rows, quotient, n=len(rows), missing=missing, units=UNITS, bounds=(low, 1.0), draws=of
         )
         return in_clusters(found)
