@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _COMMANDS = {
     "run": "Run an experiment, then print its table and write its report.",
     "plan": "Forecast what an experiment, a tournament or a study will take: calls, tokens, money, time.",
+    "power": "Plan the number of deals for a comparison, from a pilot run.",
+    "register": "Write down an experiment's plan before it is run, for `wolflab run --registration`.",
     "status": "Show the progress of a run, a training, a judge …, and how to resume it.",
     "play": "Play one game, live: watch it, or take a seat.",
     "serve": "Serve tables at which people play among agents, in the browser; or, with RUNS, runs to look "

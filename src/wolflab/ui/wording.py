@@ -12,7 +12,7 @@ from typing import Any
 from ..lab.plans.experiment import Experiment
 from ..lab.plans.specs import ExperienceSpec, RenamedCondition
 from ..lab.results.differences import Differs, Setting
-from ..lab.results.extras import Extras, Uncompared
+from ..lab.results.extras import Extras, KeptRegistration, Uncompared
 from ..lab.results.players import PlacePlayer, RulesPlayed
 from ..lab.results.unusable_players import UnusablePlayer
 from ..lab.storage.call_store import RunStart
@@ -57,7 +57,7 @@ def counted_units(n: int, units: str) -> str:
 
 def counted_in_words(estimate: Estimate, cluster: str = "deal") -> list[str]:
     """What an estimate counts: n in its units, the deals and draws that these come from, what is missing.
-    cluster: what is resampled.
+    cluster: what the independent units are.
     """
     words = [counted_units(estimate.n, estimate.units)]
     if estimate.deals and estimate.deals != estimate.n:
@@ -182,6 +182,15 @@ def trained_in_words(trained: Sequence[TrainedGame]) -> str:
         f"{'Game' if len(told) == 1 else 'Games'} {listed(told)} had the cards with which that person had "
         "trained before: look at the results without them too (column trained of games)."
     )
+
+
+def registration_in_words(kept: KeptRegistration | None) -> str:
+    """A sentence on a run's registration; "" without one."""
+    if kept is None:
+        return ""
+    if not kept.deviations:
+        return f"Registered at {kept.time}; the run keeps to it."
+    return f"Registered at {kept.time}; the run departs from it: {'; '.join(kept.deviations)}."
 
 
 def renaming_in_words(renamed: RenamedCondition) -> str:

@@ -15,6 +15,7 @@ from ...metrics.growth import DealWon, Growth, growth_curve
 from ...metrics.interviews import InterviewGiven, InterviewRows, interview_rows, interviews_of
 from ...metrics.shapes import Summary
 from ...usage import AttemptTotals
+from ..plans.registration import registered_in
 from ..plans.specs import RenamedCondition
 from ..runs.counting import rows_of
 from ..storage.call_store import RunStart
@@ -38,12 +39,22 @@ class Uncompared:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptRegistration:
+    """A run's registration. time: when it was written, in UTC. deviations: a sentence for each difference of
+    the run from it.
+    """
+
+    time: str
+    deviations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Extras:
     """See the module. sources: conditions that only provide experience for others.
 
     begun: date and version. renamed: conditions that `-o` renamed or merged. estimated: a sentence for each
     model whose tokens no server counted. attempts: those without a reply. trained: games of a study whose
-    cards a person had trained with.
+    cards a person had trained with. registered: how the run keeps to its registration, if it has one.
     """
 
     sources: tuple[str, ...] = ()
@@ -61,6 +72,7 @@ class Extras:
     attempts: AttemptTotals = field(default_factory=AttemptTotals)
     begun: tuple[RunStart, ...] = ()
     trained: tuple[TrainedGame, ...] = ()
+    registered: KeptRegistration | None = None
 
 
 def extras(store: Store, summary: Summary) -> Extras:
@@ -74,10 +86,22 @@ def extras(store: Store, summary: Summary) -> Extras:
         players=players_of(store),
         rules=rules_played(store),
         renamed=tuple(experiment.renamed),
+        registered=_registered(store),
         uncompared=uncompared(
             experiment.contrasts, summary, len(experiment.conditions) - len(sources(experiment)) < 2
         ),
     )
+
+
+def _registered(store: Store) -> KeptRegistration | None:
+    registration = registered_in(store.path)
+    if registration is None:
+        return None
+    deviations = [*registration.deviations(store.experiment)]
+    left = sum(not row.over for row in store.games())
+    if left:
+        deviations.append(f"{left:,} of the registered games are not over")
+    return KeptRegistration(registration.registered, tuple(deviations))
 
 
 def extras_of_all(stores: Sequence[Store], summary: Summary, contrasts: Sequence[str] = ()) -> Extras:

@@ -10,8 +10,11 @@ import typer
 from rich.console import Console
 
 from ...errors import ExperimentError
-from ...files import read_text, write
+from ...files import read_file, read_text, write
+from ...lab.plans.experiment import Experiment
 from ...lab.plans.loading import load_experiment
+from ...lab.plans.registration import FILE as REGISTRATION
+from ...lab.plans.registration import read_registration
 from ...lab.plans.sources import file_kind
 from ...lab.results.extras import Extras, extras, extras_of_all
 from ...lab.results.summaries import compared, summary
@@ -60,6 +63,10 @@ def run(
     resume: Resume = None,
     yes: Yes = False,
     keep_going: KeepGoing = False,
+    registration: Annotated[
+        Path | None,
+        typer.Option(help="Begin only with the plan in this file of `wolflab register`.", show_default=False),
+    ] = None,
 ) -> None:
     """Run an experiment, then print its table and write its report."""
     screen = console()
@@ -73,16 +80,20 @@ def run(
                 f"{experiment} is a tournament; it is run by: wolflab tournament {experiment}"
             )
         plan = load_experiment(experiment, set_, village)
+        registered = None if registration is None else _as_registered(plan, registration)
         players = [each for name in plan.conditions for each in plan.cast(name).items()]
         keyless = None if plan.village is None else f"wolflab run {experiment} --village"
         preflight_models(plan, players, keyless)
         beginning, reached = forecast_first(screen, plan, yes, command_with_yes()), True
         store = WatchedStore.create(out or new_directory(Path("runs"), plan.name), plan)
+        if registered is not None:
+            write(store.path / REGISTRATION, registered)
     else:
         assert resume is not None
-        if village or out is not None:
+        if village or out is not None or registration is not None:
             raise ExperimentError(
-                "--resume takes up a run where it lies; --village and --out belong to a new run"
+                "--resume takes up a run where it lies; --village, --out and --registration belong to a new "
+                "run"
             )
         with Store.open_for_reading(resume) as stopped_run:
             tournament = is_tournament(stopped_run)
@@ -102,6 +113,17 @@ def run(
             beginning, reached = prepare_resume(screen, store, set_, yes)
         ok = play_games(screen, store, play_run, beginning, reached, keep_going)
         raise typer.Exit(end(screen, store, "run", ok, report_run(screen, store), keep_going))
+
+
+def _as_registered(plan: Experiment, file: Path) -> bytes:
+    """The content of a registration; ExperimentError if the plan is another one."""
+    if deviations := list(read_registration(file).deviations(plan)):
+        more = f" (and {len(deviations) - 1} more)" if len(deviations) > 1 else ""
+        raise ExperimentError(
+            f"{file} registers another plan: {deviations[0]}{more}; run what was registered, or register "
+            "this plan in another file"
+        )
+    return read_file(file)
 
 
 @commands.command(

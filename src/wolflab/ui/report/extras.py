@@ -17,6 +17,7 @@ from ..wording import (
     begun_in_words,
     cut,
     player_settings,
+    registration_in_words,
     renaming_in_words,
     rules_played_in_words,
     settings_in_words,
@@ -53,6 +54,7 @@ def who_plays(extras: Extras, instrument: bool) -> PagePart:
         *map(rules_played_in_words, extras.rules),
         *map(renaming_in_words, extras.renamed),
         trained_in_words(extras.trained),
+        registration_in_words(extras.registered),
     )
     said = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences if sentence)
     if not extras.players:

@@ -33,7 +33,7 @@ from ..report.measures import (
     measure_name,
     remarks,
 )
-from ..report.numbers import UNKNOWN, cost_in_words, interval, number, value_of
+from ..report.numbers import UNKNOWN, cost_in_words, interval, number, p_value, unweighted, value_of
 from ..report.report_table import Cell, ReportTable
 from ..wording import (
     attempts_in_words,
@@ -42,6 +42,7 @@ from ..wording import (
     errors_command,
     marked,
     player_in_words,
+    registration_in_words,
     renaming_in_words,
     settings_in_words,
     trained_in_words,
@@ -115,6 +116,8 @@ def print_top(console: Console, extras: Extras) -> None:
         say(console, f"Look at them with: {errors_command(run)}", "yellow")
     for renamed in extras.renamed:
         say(console, renaming_in_words(renamed), "yellow")
+    if registered := registration_in_words(extras.registered):
+        say(console, registered)
     if trained := trained_in_words(extras.trained):
         say(console, trained, "yellow")
     if extras.players:
@@ -127,18 +130,29 @@ def _print_contrasts(console: Console, summary: Summary) -> None:
     """Print significant differences, the number of others, and why a difference may not be that of the two
     means.
     """
+    silent = 0
     for contrast in summary.contrasts:
-        if contrast.p_holm is not None and contrast.p_holm < 0.05:
-            chance = "< 0.001" if contrast.p_holm < 0.001 else f"{contrast.p_holm:.3f}"
+        found = contrast.p_holm is not None and contrast.p_holm < 0.05
+        silent += not found and not contrast.primary
+        if found or contrast.primary:
             difference = in_line(contrast.difference, difference_kind(contrast.metric), signed=True)
             which = f"{measure_name(contrast.metric)}: {contrast.condition} − {contrast.baseline}"
-            say(console, f"{which} = {difference}, p (Holm) {chance}")
-    silent = sum(contrast.p_holm is None or contrast.p_holm >= 0.05 for contrast in summary.contrasts)
+            chance = f"{'p' if contrast.primary else 'p (Holm)'} {p_value(contrast.p_holm).text}"
+            head = "Primary contrast, " if contrast.primary else ""
+            say(console, f"{head}{which} = {difference}, {chance}{_equivalence(contrast)}")
     if silent:
         fruitless = counted(silent, "difference")
         console.print(f"[dim]{fruitless} not significant (Holm): see the report[/]", highlight=False)
     if any(_weighed_otherwise(summary, contrast) for contrast in summary.contrasts):
         console.print(f"[dim]{_WEIGHED}[/]", highlight=False)
+
+
+def _equivalence(contrast: Contrast) -> str:
+    """The test of equivalence in words; "" without a margin."""
+    if contrast.margin is None:
+        return ""
+    margin = number(contrast.margin, difference_kind(contrast.metric))
+    return f"; p {p_value(contrast.p_equivalent).text} that it is not within ±{margin}"
 
 
 _WEIGHED = (
@@ -244,7 +258,8 @@ def estimate_cell(estimate: Estimate | None, kind: Unit) -> str:
     """Value, interval and n, on short lines."""
     if estimate is None:
         return "–"
-    under = "\n".join(f"[dim]{words}[/]" for words in counted_in_words(estimate))
+    words = [*counted_in_words(estimate), *unweighted(estimate, kind)]
+    under = "\n".join(f"[dim]{line}[/]" for line in words)
     if estimate.value is None:
         return f"{UNKNOWN if kind == 'usd' else '–'}\n{under}"
     return f"{value_of(estimate, kind)}\n[dim]{interval(estimate, kind)}[/]\n{under}"

@@ -1,0 +1,68 @@
+"""The deals that a comparison needs, from the games of pilot runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...errors import ExperimentError
+from ...metrics.registry import unknown_measure
+from ...metrics.shapes import Contrast
+from ...stats.power import DealsNeeded, deals_needed
+from ..storage.store import Store
+from .summaries import compared, summary
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonPlan:
+    """A contrast in the pilot, and the deals that a difference of `effect` needs. instrument: the pilot was
+    played by the built-in player.
+    """
+
+    contrast: Contrast
+    effect: float
+    power: float
+    assurance: float
+    needed: DealsNeeded
+    instrument: bool
+
+
+def comparison_plan(
+    stores: Sequence[Store],
+    effect: float,
+    power: float,
+    assurance: float,
+    measure: str | None = None,
+    between: tuple[str, str] | None = None,
+) -> ComparisonPlan:
+    """Plan the deals for one contrast of one run, or of several runs that are compared.
+
+    measure, between: the contrast; None: the run's primary one. Raises ExperimentError if there is none, if a
+    name is unknown, and if the pilot shows no variance.
+    """
+    if measure is not None and (wrong := unknown_measure(measure)) is not None:
+        raise ExperimentError(f"--measure: {wrong}")
+    declared = stores[0].experiment.primary if len(stores) == 1 else None
+    if declared is not None:
+        measure, between = measure or declared.measure, between or declared.between
+    names = [name for store in stores for name in store.experiment.conditions]
+    if measure is None or between is None:
+        raise ExperimentError(
+            "name the comparison with --measure and --between a,b (the run names no primary contrast); "
+            f"conditions are {', '.join(names)}"
+        )
+    wanted = (measure, *between)
+    found = summary(stores[0], wanted) if len(stores) == 1 else compared(stores, primary=wanted)
+    unknown = [name for name in between if name not in {each.name for each in found.conditions}]
+    if unknown:
+        known = ", ".join(each.name for each in found.conditions)
+        raise ExperimentError(f"--between: there is no condition {unknown[0]!r}; known are {known}")
+    contrast = next((each for each in found.contrasts if each.primary), None)
+    if contrast is None or contrast.spread is None:
+        why = "they have no deal in common" if contrast is None else contrast.difference.note or "no variance"
+        raise ExperimentError(
+            f"{measure}, {between[0]} − {between[1]}: the pilot says nothing of its variance ({why}); play "
+            "more deals"
+        )
+    needed = deals_needed(contrast.spread, contrast.difference.deals, effect, power, assurance)
+    return ComparisonPlan(contrast, effect, power, assurance, needed, found.instrument)

@@ -1,0 +1,38 @@
+"""`wolflab register`: write down an experiment's plan before it is run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...errors import ExperimentError
+from ...lab.plans.loading import load_experiment
+from ...lab.plans.registration import Registration
+from ..terminal.console import console, say
+from .options import OnVillage, Set, commands
+
+
+@commands.command("register", epilog="Example:  `wolflab register quickstart --out quickstart-plan.yaml`")
+def register(
+    experiment: Annotated[str, typer.Argument(help="A YAML file, or the name of a shipped experiment.")],
+    set_: Set = [],
+    village: OnVillage = False,
+    out: Annotated[
+        Path | None, typer.Option(help="The file (default: NAME-registration.yaml).", show_default=False)
+    ] = None,
+) -> None:
+    """Write down an experiment's plan before it is run, for `wolflab run --registration`."""
+    plan = load_experiment(experiment, set_, village)
+    if plan.primary is None:
+        raise ExperimentError(
+            f"{experiment}: it names no primary contrast; add primary: {{measure: …, between: [a, b]}} to "
+            "it, or give it with -o"
+        )
+    path = out or Path(f"{plan.name}-registration.yaml")
+    made = Registration.of(plan)
+    made.write(path)
+    screen = console()
+    say(screen, f"registered at {made.registered}: {path}")
+    say(screen, f"Run it with: wolflab run {experiment} --registration {path}")
