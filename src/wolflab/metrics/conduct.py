@@ -7,17 +7,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..record import GameRecord
 from ..rules import PASS
 from ..text.advice import ACT, advised
 from ..text.notes import Suggested
 from .behaviours import SIDES, SideName, TrustTable, detected_behaviours, trust_tables, unreasonable
+from .behaviours.deception import statement_truths
 from .behaviours.detector_view import DetectorView
 
 ADVISED, NOT_ADVISED = ACT, ""
 """What a suggestion advised before a vote; the last one if there was none, or none that is clear."""
+
+
+class SpokenTruth(NamedTuple):
+    """Numbers of statements that could be read: all; those that contradict what the speaker knows; those of
+    speakers with a result of a check; those of these that withhold one.
+    """
+
+    statements: int = 0
+    contradicting: int = 0
+    with_results: int = 0
+    withholding: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +42,7 @@ class Conduct:
     each day. turns: replies, without statements that could not be read; unreasonable: those of them that were
     unusable or showed a failure or a hallucination. votes: the suggestion's advice ("": none to act or hold
     back) → (passed, cast or passed) of the village side's ballots. suggested: (with a suggestion, all) of the
-    decisions of seats with experience.
+    decisions of seats with experience. spoken: by role, see `SpokenTruth`.
     """
 
     behaviours: Mapping[tuple[str, SideName], int]
@@ -39,6 +52,7 @@ class Conduct:
     votes: Mapping[str, tuple[int, int]]
     suggested: tuple[int, int]
     read_sides: frozenset[SideName] = frozenset(SIDES)
+    spoken: Mapping[str, SpokenTruth] = field(default_factory=dict)
 
     @property
     def passed(self) -> tuple[int, int]:
@@ -75,4 +89,14 @@ def conduct_of(record: GameRecord) -> Conduct:
         votes,
         (sum(bool(suggestion.text) for suggestion in suggestions.values()), len(suggestions)),
         view.read_sides,
+        _spoken(view),
     )
+
+
+def _spoken(view: DetectorView) -> dict[str, SpokenTruth]:
+    counts: dict[str, SpokenTruth] = {}
+    for truth in statement_truths(view):
+        role = view.roles[truth.statement.seat]
+        one = (1, bool(truth.contradictions), truth.has_results, bool(truth.withheld))
+        counts[role] = SpokenTruth(*map(sum, zip(counts.get(role, SpokenTruth()), one, strict=True)))
+    return counts

@@ -13,12 +13,13 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ..renamed import current_measure
+from ..rules import ROLES
 from ..stats.intervals import UNIT
 from ..text.notes import UNCERTAIN
 from ..usage import Usage
 from . import leadership, play
 from .behaviours import BEHAVIOURS, SIDES, SideName, TrustTable
-from .conduct import ADVISED, NOT_ADVISED
+from .conduct import ADVISED, NOT_ADVISED, SpokenTruth
 from .days import Day
 from .deduction import CONFIDENCES, AskedGuess, RoleGuess
 from .leadership import DayMetric, dc, dc_others, dc_retest, dc_words, mean_over_days, ratio
@@ -804,6 +805,64 @@ def _behaviour(name: str, side: SideName) -> None:
 for _name in BEHAVIOURS:
     for _side in SIDES:
         _behaviour(_name, _side)
+
+
+def _contradicting(name: SideName) -> None:
+    """Add the measure of one side's statements that contradict what their speakers know."""
+
+    def counts(game: ObservedGame) -> Sums | None:
+        if name not in game.conduct.read_sides:
+            return None
+        of_side = [
+            spoken
+            for role, spoken in game.conduct.spoken.items()
+            if ROLES[role].wolf == (name == "werewolves")
+        ]
+        return _floats(sum(one.contradicting for one in of_side), sum(one.statements for one in of_side))
+
+    whose = SIDE_NAMES[name]
+    _enter(
+        f"contradictions_{name}",
+        f"statements against own knowledge, {whose}",
+        SHARE,
+        "behaviours",
+        f"Share of the statements of the {whose} that contradict what the speaker knows: another role, a "
+        "result that it did not get, an accusation or a defence against better knowledge.",
+        counts,
+        units="statements",
+    )
+
+
+for _side in SIDES:
+    _contradicting(_side)
+
+
+def _read_roles(game: ObservedGame) -> Mapping[str, SpokenTruth]:
+    """The statements by role, of the sides that could be read."""
+    sides = game.conduct.read_sides
+    return {
+        role: spoken
+        for role, spoken in game.conduct.spoken.items()
+        if ("werewolves" if ROLES[role].wolf else "village") in sides
+    }
+
+
+@measure("statements against own knowledge", SHARE, "behaviours", units="statements", split=("role",))
+def contradictions_by_role(game: ObservedGame) -> Parts:
+    """Share of the statements of one role that contradict what the speaker knows."""
+    return {(role,): _floats(one.contradicting, one.statements) for role, one in _read_roles(game).items()}
+
+
+@measure("results withheld", SHARE, "behaviours", units="statements", split=("role",))
+def withheld_by_role(game: ObservedGame) -> Parts:
+    """Share of the statements of players with a result of a check that leave one untold that was not told
+    before.
+    """
+    return {
+        (role,): _floats(one.withholding, one.with_results)
+        for role, one in _read_roles(game).items()
+        if one.with_results
+    }
 
 
 def _trusting(

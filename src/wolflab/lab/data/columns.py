@@ -139,6 +139,28 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         Column("pasted", "yes or no", "whether a study's person pasted something; empty without `signals`"),
         Column("away", "number", "how long the page was out of sight meanwhile; likewise", "seconds"),
     ),
+    "contradictions": (
+        *PLACE,
+        Column("round", "integer", "the round"),
+        Column("position", "integer", "the statement's place among all statements of the game, from 1"),
+        *_seat("", "who speaks"),
+        Column(
+            "kind", "text", "what contradicts what the speaker knows: role, result, accusation or defence"
+        ),
+        *_seat("about", "whose role or side the words are about"),
+        Column("why", "text", "the evidence, in a sentence"),
+        Column("listeners", "integer", "living players who heard it, without fellow Werewolves", "players"),
+        Column(
+            "judging", "integer", "those of them who judged that player before and on the next day", "players"
+        ),
+        Column(
+            "reliability_before",
+            "number",
+            "their mean judgement of that player before the statement",
+            "1 to 10",
+        ),
+        Column("reliability_after", "number", "their mean last judgement on the next day", "1 to 10"),
+    ),
     "judgements": (
         *PLACE,
         *_ASK,

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...errors import StoreError
+from ...metrics.behaviours.deception import statement_truths
+from ...metrics.behaviours.detector_view import DetectorView, Statement
 from ...metrics.play import label_of, last_taken_in, mistakes_in, player_label, reported_models
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
@@ -337,6 +339,73 @@ def _votes(game: _Game) -> Iterator[DataRow]:
             )
 
 
+def _contradictions(game: _Game) -> Iterator[DataRow]:
+    """What was said against the speaker's own knowledge, and how listeners judged the player before and
+    after.
+    """
+    record = game.record
+    if record is None:
+        return
+    view = DetectorView.of(record)
+    said = [at for at, event in enumerate(record.events) if isinstance(event, Said)]
+    judged = _reliabilities(record)
+    for truth in statement_truths(view):
+        statement = truth.statement
+        for wrong in truth.contradictions:
+            listeners = [
+                seat
+                for seat in sorted(statement.alive - {statement.seat, wrong.about})
+                if not view.packmates(seat, statement.seat)
+            ]
+            pairs = [
+                pair
+                for seat in listeners
+                if None not in (pair := _before_and_after(judged.get((seat, wrong.about), ()), statement))
+            ]
+            means = (
+                [sum(values) / len(pairs) for values in zip(*pairs, strict=True)] if pairs else [None, None]
+            )
+            yield game.place | {
+                "round": statement.round,
+                "position": said.index(statement.at) + 1,
+                **game.seat(statement.seat),
+                "kind": wrong.kind,
+                **game.seat(wrong.about, "about"),
+                "why": wrong.why,
+                "listeners": len(listeners),
+                "judging": len(pairs),
+                "reliability_before": means[0],
+                "reliability_after": means[1],
+            }
+
+
+_Judged = Sequence[tuple[int, int, int]]
+"""(index of the event, round, reliability) of one player's judgements of another, in order."""
+
+
+def _reliabilities(record: GameRecord) -> Mapping[tuple[int, int], _Judged]:
+    """(rater, target) → the judgements. Probes that ask for a role alone have none."""
+    found: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+    for turn in sorted((*record.turns, *record.probes), key=lambda turn: turn.at):
+        for _, note in turn.notes:
+            if isinstance(note, Deduced) and turn.kind not in PROBES:
+                scores = {belief.target: belief.reliability for belief in note.beliefs}
+            elif isinstance(note, Rated):
+                scores = dict(note.scores)
+            else:
+                continue
+            for target, score in scores.items():
+                found.setdefault((turn.seat, target), []).append((turn.at, turn.round, score))
+    return found
+
+
+def _before_and_after(judged: _Judged, statement: Statement) -> tuple[int | None, int | None]:
+    """The last judgement before a statement, and the last one of the next day; None where there is none."""
+    before = [score for at, _, score in judged if at < statement.at]
+    after = [score for _, round, score in judged if round == statement.round + 1]
+    return before[-1] if before else None, after[-1] if after else None
+
+
 def _judgements(game: _Game) -> Iterator[DataRow]:
     for turn, first in _turns(game):
         start = first | {"kind": turn.kind} | game.seat(turn.seat)
@@ -559,6 +628,7 @@ _MAKERS: Mapping[str, Callable[[_Game], Iterable[DataRow]]] = {
     "days": _days,
     "votes": _votes,
     "statements": _statements,
+    "contradictions": _contradictions,
     "judgements": _judgements,
     "decisions": _decisions,
     "candidates": _candidates,

@@ -1,0 +1,141 @@
+"""What speakers say against their own knowledge: acts by hand, whole games, and the labelled talk's
+program.
+"""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import deception
+import pytest
+
+from test_behaviours import SCENE, staged
+from wolflab.lab.data.columns import columns_of
+from wolflab.metrics.behaviours.deception import Knowledge, contradictions, statement_truths, withheld
+from wolflab.metrics.behaviours.detector_view import DetectorView
+from wolflab.text.reading import Accusation, Claim, Defence, Report
+
+SEER_SEAT = SCENE.roles.index("Seer")
+WOLF = Knowledge(0, "Werewolf", {0: True, 1: True, 2: False, 3: False}, {})
+SEER = Knowledge(2, "Seer", {2: False, 0: True, 3: False}, {("see", 0): "Werewolf", ("see", 3): "Guard"})
+VILLAGER = Knowledge(3, "Villager", {3: False}, {})
+
+
+@pytest.mark.parametrize(
+    ("known", "act", "kind"),
+    [
+        (WOLF, Claim(0, "Villager", False, 0), "role"),
+        (WOLF, Claim(0, "Werewolf", True, 0), "role"),
+        (WOLF, Claim(0, "Werewolf", False, 0), None),
+        (WOLF, Claim(0, "Seer", True, 0), None),
+        (WOLF, Claim(2, "Villager", False, 0), None),  # another's words
+        (WOLF, Report(0, "see", 2, "Werewolf", 0), "result"),
+        (WOLF, Accusation(0, 2, 1, 0), "accusation"),
+        (WOLF, Accusation(0, 1, 3, 0), None),
+        (WOLF, Defence(0, 1, 2, "", 0), "defence"),
+        (WOLF, Defence(0, 3, 2, "", 0), None),
+        (SEER, Report(2, "see", 0, "Werewolf", 2), None),
+        (SEER, Report(2, "see", 0, "not a Werewolf", 2), "result"),
+        (SEER, Report(2, "see", 3, "not a Werewolf", 2), None),
+        (SEER, Report(2, "see", 1, "Werewolf", 2), "result"),
+        (SEER, Report(2, "see", 3, "", 2), None),
+        (SEER, Accusation(2, 3, 2, 2), "accusation"),
+        (SEER, Accusation(2, 1, 2, 2), None),  # it may err
+        (SEER, Defence(2, 0, 2, "", 2), "defence"),
+        (VILLAGER, Accusation(3, 0, 3, 3), None),
+        (VILLAGER, Defence(3, 0, 3, "", 3), None),
+        (VILLAGER, Claim(3, "Seer", False, 3), "role"),
+    ],
+)
+def test_an_act_contradicts_only_what_its_speaker_knows(
+    known: Knowledge, act: Claim | Report | Accusation | Defence, kind: str | None
+) -> None:
+    assert [one.kind for one in contradictions([act], known)] == ([] if kind is None else [kind])
+
+
+def test_one_contradiction_for_each_kind_and_player() -> None:
+    twice = [
+        Accusation(0, 2, 1, 0),
+        Accusation(0, 2, 3, 0),
+        Accusation(0, 3, 2, 0),
+        Claim(0, "Seer", False, 0),
+    ]
+    assert [(one.kind, one.about) for one in contradictions(twice, WOLF)] == [
+        ("accusation", 2),
+        ("accusation", 3),
+        ("role", 0),
+    ]
+
+
+def test_results_are_withheld_until_they_are_told() -> None:
+    assert withheld(SEER, ()) == (0, 3)
+    assert withheld(SEER, {0}) == (3,)
+    assert withheld(VILLAGER, ()) == ()
+
+
+LOG = """0,status,1,SEER,ALIVE,x,Anna
+0,status,2,WEREWOLF,ALIVE,x,Ben
+0,status,3,VILLAGER,ALIVE,x,Cleo
+0,status,4,POSSESSED,ALIVE,x,Dora
+0,status,5,MEDIUM,ALIVE,x,Emil
+0,divine,1,2,WEREWOLF
+1,talk,0,0,1,I am the Seer. I checked Ben and Ben is a Werewolf.
+1,talk,1,0,2,I am a Villager. Cleo is a Werewolf.
+1,talk,2,0,3,I suspect Anna.
+1,talk,3,0,4,I am the Seer. I checked Anna and Anna is a Werewolf.
+1,talk,4,0,1,Cleo looks fine to me.
+"""
+
+
+def test_the_program_compares_two_hands_with_the_rules(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text(LOG, encoding="utf-8")
+    rows = [
+        "file,line,claims_role_a,claims_role_b,false_claim_a,false_claim_b,contradicts_a,contradicts_b,"
+        "withholds_a,withholds_b",
+        *("a.log,7,SEER,SEER,0,0,0,0,0,0", "a.log,8,VILLAGER,VILLAGER,1,1,1,1,0,0"),
+        *("a.log,9,,,0,0,0,0,0,0", "a.log,10,SEER,SEER,1,1,1,1,0,0", "a.log,11,,,0,0,0,1,0,0"),
+    ]
+    (tmp_path / "labels.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    text = io.StringIO()
+    with redirect_stdout(text):
+        deception.main([str(tmp_path), "--labels", str(tmp_path / "labels.csv")])
+    said = text.getvalue()
+    assert "5 utterances, 0 could not be read" in said
+    assert "contradicts: 2 of 4 (hands differ in 1" in said
+    assert "precision 2 of 2, 1.00 (0.34 to 1.00), recall 2 of 2, 1.00 (0.34 to 1.00)" in said
+    assert "false_claim: 2 of 5 (hands differ in 0, kappa 1.00)" in said
+
+
+def test_the_labels_have_both_hands_and_no_words() -> None:
+    lines = deception.LABELS.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 301
+    assert all(len(line.split(",")) == 10 for line in lines)
+    assert all(set(line.split(",")[4:]) <= {"0", "1"} for line in lines[1:])
+
+
+def test_a_game_statement_by_statement() -> None:
+    """The scene's Seer checks; a Werewolf claims to be the Seer; the Seer keeps a result to itself, then
+    tells it.
+    """
+    record = staged(
+        says={(1, 1): "I am the Seer.", (2, SEER_SEAT + 1): "I checked player_1. player_1 is a Werewolf."}
+    )
+    view = DetectorView.of(record)
+    truths = list(statement_truths(view))
+    assert [truth.statement.at for truth in truths] == [one.at for one in view.statements if not one.unread]
+    claims = [truth for truth in truths if truth.statement.seat == 0 and truth.statement.round == 1]
+    assert [one.kind for one in claims[0].contradictions] == ["role"]
+    by_seer = [truth for truth in truths if truth.statement.seat == SEER_SEAT]
+    assert all(truth.has_results for truth in by_seer)
+    assert all(not truth.withheld for truth in truths if not truth.has_results)
+    village = [truth for truth in truths if truth.statement.seat not in view.wolves | {SEER_SEAT}]
+    assert not any(
+        one.kind in ("result", "accusation", "defence") for truth in village for one in truth.contradictions
+    )
+
+
+def test_the_table_has_the_columns_that_are_described() -> None:
+    names = [column.name for column in columns_of("contradictions")]
+    assert names[-4:] == ["listeners", "judging", "reliability_before", "reliability_after"]
