@@ -7,15 +7,15 @@ this module applies stand-ins for replies that cannot be used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..agents.base import Agent, Invalid, Reply, is_reply
 from ..agents.own import contain_exits, printed_form
 from ..errors import AgentError
 from ..models.calls import NO_CALL_CACHE, CallCache
-from ..record import Turn, Writer
+from ..record import PastTurn, Turn, Writer
 from ..rules import CHANCE, Action, Ask, Event, Log, Note, Outcome, Ruleset, Say, SheriffNamed
 from ..rules.engine import Step, begin, step
 from ..rules.fallback import fallback
@@ -42,7 +42,7 @@ class Match:
     header. call_cache: earlier calls. write: whether to make a record. watch, asked: for live screens; asked
     is called with each batch of the players' asks before they are answered. answered: called with each
     turn. gather: how independent replies are awaited; by default sequentially if no player ever waits, else
-    concurrently.
+    concurrently. past: the answers that a fork shares with its parent, by ask; nobody is asked for them.
     """
 
     ruleset: Ruleset
@@ -57,6 +57,7 @@ class Match:
     gather: Gather | None = None
     asked: Callable[[Sequence[Ask]], None] | None = None
     answered: TurnWatch | None = None
+    past: Mapping[str, PastTurn] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ class _Game:
         asks = now.asks
         if asks[0].seat == CHANCE:
             draws = self.match.deal if asks[0].phase == "deal" else self.match.play
-            return [Turn(ask, draw_option(ask, draws)) for ask in asks]
+            return [Turn(ask, self._drawn(ask, draws)) for ask in asks]
         if not self.players:
             self._seat(now.state)
         if self.match.asked is not None:
@@ -141,15 +142,22 @@ class _Game:
             if turn.invalid is not None:
                 declared = fallback(ask, self.match.ruleset)
                 drawn = declared if isinstance(declared, Ask) else None
-                action = draw_option(declared, self.match.play) if isinstance(declared, Ask) else declared
+                action = self._drawn(declared, self.match.play) if isinstance(declared, Ask) else declared
                 turn = Turn(ask, action, turn.invalid, turn.notes, turn.calls, drawn)
             applied.append(turn)
         return applied
+
+    def _drawn(self, ask: Ask, draws: Draws) -> Action:
+        """Chance's answer to an ask: the parent's, or a new draw."""
+        past = self.match.past.get(ask.id)
+        return draw_option(ask, draws) if past is None or past.action is None else past.action
 
     async def _ask(self, ask: Ask) -> Turn:
         """One seat's reply. An illegal or missing action is returned as invalid."""
         player = self.players[ask.seat]
         match = self.match
+        if (past := match.past.get(ask.id)) is not None:
+            return Turn(ask, past.action or Say(""), past.invalid, tuple(past.notes), tuple(past.calls))
         io = LiveIO(ask, player.model, match.call_cache, match.play, self.gather, player.embedders)
         with contain_exits():
             reply = await player.agent.reply(self.log.view(ask.seat), ask, io)

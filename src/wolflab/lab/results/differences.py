@@ -104,12 +104,14 @@ def _between(arm: Arm, base: Arm) -> list[SettingsScope]:
 
 def _amount(arm: Arm) -> PlainSettings:
     """The numbers of games and deals, and the probes."""
-    condition = arm.experiment.conditions[arm.condition]
+    planned, fork = arm.experiment.planned(arm.condition), arm.experiment.fork(arm.condition)
+    forked = {} if fork is None else fork.model_dump(exclude_defaults=True)
     return {
-        "deals": condition.deals or arm.experiment.deals,
-        "repeats": condition.repeats or arm.experiment.repeats,
-        "first deal": condition.first_deal,
-        "first repeat": condition.first_repeat,
+        "deals": planned.deals,
+        "repeats": planned.repeats,
+        "first deal": planned.first_deal,
+        "first repeat": planned.first_repeat,
+        **{f"fork: {name.replace('_', ' ')}": value for name, value in forked.items()},
     } | {name.replace("_", " "): getattr(arm.experiment, name) for name in _PROBES}
 
 
