@@ -22,16 +22,20 @@ from wolflab.errors import ExperimentError
 from wolflab.lab.data.rows import DataSource, data_rows
 from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.specs import ForkSpec
+from wolflab.lab.results.forks import fork_results
+from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs.forks import fork_of
 from wolflab.lab.runs.rehearsal import rehearse
 from wolflab.lab.runs.runner import play_run
 from wolflab.lab.runs.verification import verify_run
 from wolflab.lab.storage.packing import CallRow, pack, unpack
 from wolflab.lab.storage.store import Place, Store
+from wolflab.metrics.days import days_of
+from wolflab.metrics.forks import x_votes
 from wolflab.models.base import Response
 from wolflab.models.calls import response_digest
 from wolflab.record import GameRecord, Writer
-from wolflab.rules import PRESETS, Said, Say
+from wolflab.rules import PRESETS, Said, Say, Voted
 
 VILLAGE: dict[str, Any] = {"model": {"model": "village", "follow_sheriff": 0.5}, "recipe": "deductive"}
 LED: dict[str, Any] = {"preset": "sheriff", "sheriff": "assigned", "sheriff_death": "stop"}
@@ -279,6 +283,139 @@ def test_a_rehearsal_counts_the_calls_after_the_turn() -> None:
     calls = {name: sum(len(game.calls) for game in games) for name, games in found.games.items()}
     assert calls["as-said"] == 0
     assert 0 < calls["silent"] < calls["base"]
+
+
+# -- what is measured ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def obeying(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Followers that were planted, in forks that ask for X and for Y."""
+    conditions: dict[str, Any] = {}
+    for obey in (0.0, 0.5, 1.0):
+        model = {"model": "village", "heed_sheriff": False, "follow_sheriff": obey}
+        conditions[f"{obey}"] = {"players": {"others": {"model": model}}}
+        for arm in ("x", "y"):
+            conditions[f"{obey}-{arm}"] = {"fork": {"games_of": f"{obey}", **ARMS[arm]}}
+        twice = {"games_of": f"{obey}", "change": "silent", "continuations": 2}
+        conditions[f"{obey}-silent"] = {"fork": twice}
+    apart = {f"{obey}-x": f"{obey}-y" for obey in (0.0, 0.5, 1.0)}
+    data = forked(
+        {},
+        conditions=conditions,
+        baseline=apart,
+        rules=LED | {"max_rounds": 1},
+        deals=24,
+        planted={"measure": "votes_for_x", "setting": "follow_sheriff", "conditions": [*apart]},
+    )
+    return run(tmp_path_factory.mktemp("obeying") / "r", data)
+
+
+def test_planted_followers_are_found_by_asking_for_x_and_for_y(obeying: Path) -> None:
+    with Store.open_for_reading(obeying) as store:
+        found = summary(store)
+    effects = {effect.truth: effect for effect in found.planted}
+    assert sorted(effects) == [0.0, 0.5, 1.0]
+    assert all(effect.recovered for effect in effects.values())
+    assert effects[0.0].found.value == pytest.approx(0.0, abs=0.02)
+    all_follow = effects[1.0].found
+    assert all_follow.value == all_follow.high == 1.0
+    assert all_follow.low is not None
+    assert 0.5 < all_follow.low < 1.0
+
+
+def test_votes_for_x_are_those_of_the_others_on_that_day(obeying: Path) -> None:
+    with Store.open_for_reading(obeying) as store:
+        for row in store.games("done"):
+            record = store.record(row.id)
+            counted = x_votes(record, days_of(record))
+            if record.fork is None:
+                assert counted is None
+                continue
+            speaker = int(record.fork["at"].split("/")[2])
+            apart = {speaker, record.fork["x"], record.fork["y"]}
+            cast = [
+                event.target
+                for event in record.events
+                if isinstance(event, Voted) and event.what == "eliminate" and event.voter not in apart
+            ]
+            assert counted == (cast.count(record.fork["x"]), len(cast))
+
+
+def test_the_report_has_noise_and_identified_persuasion(obeying: Path, tmp_path: Path) -> None:
+    with Store.open_for_reading(obeying) as store:
+        found = {fork.condition: fork for fork in fork_results(store)}
+    assert found["0.5-x"].differing is None
+    quiet, noisy = found["1.0-silent"], found["0.5-silent"]
+    assert (quiet.games, quiet.without, quiet.parent) == (24, 0, "1.0")
+    assert noisy.differing is not None
+    assert noisy.differing.value is not None
+    assert 0 <= noisy.differing.value < 1
+    shown = wolflab("report", str(obeying), "--out", str(tmp_path / "page.html"))
+    assert "0.5-silent: votes that differ between continuations of a game" in shown.stdout
+    page = (tmp_path / "page.html").read_text()
+    assert "Identified persuasion, where one asks for X and the other for Y" in page
+    assert "votes that differ" in page
+
+
+# -- one game ------------------------------------------------------------------------------------
+
+
+def test_one_game_is_forked_into_a_run_of_its_own(played: Path, tmp_path: Path) -> None:
+    words = ("--say", "Vote for {x}.", "-k", "3", "-o", "forks")
+    made = wolflab("fork", str(played), "1", *words, cwd=tmp_path)
+    assert made.returncode == 0, made.stdout + made.stderr
+    with Store.open_for_reading(played) as parent, Store.open_for_reading(tmp_path / "forks") as store:
+        assert [row.condition for row in store.games()] == ["base", "fork", "fork", "fork"]
+        assert store.record(1).lines == parent.record(1).lines
+        found = verify_run(store, True)
+        assert found.holds, found.faults
+    shown = wolflab("show", "forks", "3", cwd=tmp_path).stdout
+    assert "a fork at 1/statement/" in shown
+    assert "(say: Vote for {x}.), continuation 1" in " ".join(shown.split())
+    assert wolflab("replay", "forks", "2", cwd=tmp_path).returncode == 0
+
+
+def test_a_fork_is_forked_with_what_it_goes_on_from(played: Path, tmp_path: Path) -> None:
+    with Store.open_for_reading(played) as store:
+        fork = next(row for row in store.games("done") if row.condition == "as-said")
+    made = wolflab("fork", str(played), str(fork.id), "--change", "silent", "-o", "r", cwd=tmp_path)
+    assert made.returncode == 0, made.stdout + made.stderr
+    with Store.open_for_reading(tmp_path / "r") as store:
+        conditions = [row.condition for row in store.games()]
+        assert conditions == ["base", "as-said", "as-said", "fork", "fork"]
+        assert verify_run(store, True).holds
+
+
+def test_a_game_over_http_is_forked_with_its_calls(tmp_path: Path) -> None:
+    with http_server.running() as server:
+        run(tmp_path / "r", over_http(server, deals=1))
+        before = server.calls
+        made = wolflab("fork", "r", "1", "-o", "same", "--yes", cwd=tmp_path)
+        assert made.returncode == 0, made.stdout + made.stderr
+        assert server.calls == before
+        with Store.open_for_reading(tmp_path / "same") as store:
+            (parent, fork), *_ = pairs(store, "fork")
+            assert bare(fork.lines[1:]) == bare(parent.lines[1:])
+            assert verify_run(store, True).holds
+            assert all(call["messages"] for call in store.calls_with_prompts(1))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--at", "7/statement/sheriff"), "there is no turn '7/statement/sheriff'"),
+        (("--at", "1/vote/player_1", "--say", "No."), "is no statement"),
+        (("--change", "shout"), "use 'none', 'silent', 'stance' or 'other-seat'"),
+    ],
+)
+def test_what_cannot_be_forked_is_a_sentence(
+    played: Path, tmp_path: Path, options: tuple[str, ...], words: str
+) -> None:
+    made = wolflab("fork", str(played), "1", *options, "-o", "r", cwd=tmp_path)
+    assert made.returncode == 2
+    assert words in made.stderr
+    assert not (tmp_path / "r").exists()
 
 
 # -- what is refused ----------------------------------------------------------------------------

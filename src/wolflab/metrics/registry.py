@@ -16,7 +16,7 @@ from ..renamed import current_measure
 from ..stats.intervals import UNIT
 from ..text.notes import UNCERTAIN
 from ..usage import Usage
-from . import leadership, play
+from . import forks, leadership, play
 from .behaviours import BEHAVIOURS, SIDES, SideName, TrustTable
 from .conduct import ADVISED, NOT_ADVISED
 from .days import Day
@@ -30,6 +30,7 @@ from .measure import (
     HEEDED,
     MEAN,
     NEEDS_BEHAVIOURS,
+    NEEDS_FORKS,
     NEEDS_GUESSES,
     NEEDS_RATINGS,
     NEEDS_STRAW_POLL,
@@ -75,6 +76,7 @@ _GROUPS: Mapping[Section, Group] = {
     "leadership": "sheriff",
     "roles": "sheriff",
     "words": "sheriff",
+    "forks": "forked",
     "people": "person",
     "asked": "asked",
     "chosen": "chooses",
@@ -85,7 +87,7 @@ _GROUPS: Mapping[Section, Group] = {
     "trust": "conduct",
 }
 """Section → the group of conditions that have its measures, if not all have."""
-_NEEDS: Mapping[Group, Needs] = {"watched": NEEDS_WATCHED, "conduct": NEEDS_BEHAVIOURS}
+_NEEDS: Mapping[Group, Needs] = {"watched": NEEDS_WATCHED, "conduct": NEEDS_BEHAVIOURS, "forked": NEEDS_FORKS}
 """Group → the field that an experiment needs for it."""
 
 
@@ -367,6 +369,19 @@ _persuading(
     NEEDS_TWO_STRAW_POLLS,
     retest=True,
 )
+
+
+# -- forks ------------------------------------------------------------------------------------------
+
+
+@measure("votes for X", SHARE, "forks", units="votes", headline=True, compared=True)
+def votes_for_x(game: ObservedGame) -> Sums | None:
+    """Share of the votes on the day of a fork's turn that are for X; those of its speaker, of X and of Y are
+    left out. The identified persuasion is its difference between forks that ask for X and forks that ask for
+    Y.
+    """
+    counted = forks.x_votes(game.record, game.days)
+    return None if counted is None else _floats(*counted)
 
 
 # -- the person at the table ------------------------------------------------------------------------

@@ -313,6 +313,11 @@ class Experiment(Part):
         return [name for name in PROBES if name in wanted]
 
     @property
+    def forks(self) -> list[str]:
+        """The conditions whose games go on from those of others."""
+        return [name for name in self.conditions if self.fork(name) is not None]
+
+    @property
     def built_in(self) -> bool:
         """Whether the built-in player is the only model."""
         return all(spec.built_in for name in self.conditions for spec in self.cast(name).values())

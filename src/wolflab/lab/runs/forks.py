@@ -54,7 +54,7 @@ def fork_of(spec: ForkSpec, parent: GameRecord, continuation: int = 0) -> Fork |
         return None
     living = facts_of(parent.ruleset, parent.events[: turn.at]).living
     header: dict[str, Any] = {"parent": hash_of(parent.lines[-1]), "at": turn.ask, **spec.changed}
-    pair = _pair(parent, turn, living)
+    pair = _two_others(parent, turn, living)
     if pair is not None:
         header |= {"x": pair[0], "y": pair[1]}
     changed: Sequence[PastTurn] | None = [turn]
@@ -87,13 +87,18 @@ def _leads(record: GameRecord, turn: PastTurn) -> bool:
     return facts_of(record.ruleset, record.events[: turn.at]).sheriff == turn.seat
 
 
-def _pair(parent: GameRecord, turn: PastTurn, living: Sequence[int]) -> tuple[int, int] | None:
-    """Two living players other than the speaker, drawn by the game; None without two."""
+def _two_others(parent: GameRecord, turn: PastTurn, living: Sequence[int]) -> tuple[int, int] | None:
+    """X and Y: the player whom the statement recommends to vote for, and another living one. Who is not named
+    is drawn by the game. None without two.
+    """
     others = [seat for seat in living if seat != turn.seat]
     if len(others) < 2:
         return None
-    draws = Draws(parent.header["play"])
-    x = others.pop(draws.below(len(others), f"{turn.ask}|x"))
+    draws, said = Draws(parent.header["play"]), turn.action.text if isinstance(turn.action, Say) else ""
+    x = recommended_in(said, parent.ruleset.names, turn.seat, living)
+    if x is None:
+        x = others[draws.below(len(others), f"{turn.ask}|x")]
+    others.remove(x)
     return x, others[draws.below(len(others), f"{turn.ask}|y")]
 
 

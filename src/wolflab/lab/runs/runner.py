@@ -131,6 +131,7 @@ async def playing(
     builder = builder or PlayerBuilder(experiment, store.path, store.spent(), tell=tell)
     try:
         store.plan(planned_games(experiment), number)
+        _plan_further(store, number)  # a run may have been interrupted between its last game and this step
         rows = store.games()
         if not all(row.over for row in rows):
             if reached:
@@ -141,8 +142,6 @@ async def playing(
         for row in rows:
             if not row.over and (row.error or row.status != "planned"):
                 store.stop(row.id, "planned", "")
-        # The run may have been interrupted between its last game and this step.
-        _plan_further(store, number)
         while first.further() and (planned := builder.pools.ready(store.games())):
             rows = store.games()
             progress.planned = len(rows)
