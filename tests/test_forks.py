@@ -18,7 +18,7 @@ import http_server
 from command_line import wolflab
 from test_run import committed_calls, over_http, records
 from test_verify import change
-from wolflab.errors import ExperimentError
+from wolflab.errors import ExperimentError, RecordError
 from wolflab.lab.data.rows import DataSource, data_rows
 from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.specs import ForkSpec
@@ -34,7 +34,8 @@ from wolflab.metrics.days import days_of
 from wolflab.metrics.forks import x_votes
 from wolflab.models.base import Response
 from wolflab.models.calls import response_digest
-from wolflab.record import GameRecord, Writer
+from wolflab.record import GameRecord, Writer, read_record
+from wolflab.record.chain import Chain
 from wolflab.rules import PRESETS, Said, Say, Voted
 
 VILLAGE: dict[str, Any] = {"model": {"model": "village", "follow_sheriff": 0.5}, "recipe": "deductive"}
@@ -100,6 +101,29 @@ def test_a_fork_without_a_change_is_its_parent_line_for_line(rules: dict[str, An
         for parent, fork in both:
             assert bare(fork.lines[1:]) == bare(parent.lines[1:])
             assert bare(fork.probe_lines) == bare(parent.probe_lines)
+
+
+@pytest.mark.parametrize(
+    "player",
+    [
+        {"recipe": "random"},
+        {"model": "village", "recipe": "vanilla"},
+        {"model": {"model": "village", "invalid": 0.3}, "recipe": "deductive-002"},
+        {"model": "village", "recipe": "reflective"},
+        {"model": "village", "recipe": "strategic"},
+    ],
+    ids=lambda player: player["recipe"],
+)
+def test_any_player_goes_on_with_a_game_as_its_own(player: dict[str, Any], tmp_path: Path) -> None:
+    """What it remembers follows from its view and its notes. Stand-ins are drawn as before."""
+    arms = {"day": {"at": "2/statement/sheriff"}, "x": {"say": "Vote for {x}."}}
+    data = forked(arms, players={"others": player}, deals=3, probes=["rate", "guess"], interview=True)
+    with Store.open_for_reading(run(tmp_path / "r", data)) as store:
+        for parent, fork in pairs(store, "day"):
+            assert bare(fork.lines[1:]) == bare(parent.lines[1:])
+            assert bare(fork.probe_lines) == bare(parent.probe_lines)
+        found = verify_run(store, True)
+        assert found.holds, found.faults
 
 
 def test_a_forks_lines_are_its_parents_up_to_its_turn(played: Path) -> None:
@@ -416,6 +440,20 @@ def test_what_cannot_be_forked_is_a_sentence(
     assert made.returncode == 2
     assert words in made.stderr
     assert not (tmp_path / "r").exists()
+
+
+def test_a_header_that_names_no_fork_is_refused(played: Path) -> None:
+    with Store.open_for_reading(played) as store:
+        fork = store.record(pairs_of(store, "x")[0])
+    for wrong in ({"at": 3}, {"at": "1/statement"}, {"x": "player_1"}, {"continuation": None}):
+        chain = Chain()
+        chain.add(fork.header | {"fork": {**(fork.fork or {}), **wrong}})
+        with pytest.raises(RecordError, match="no version of wolflab writes"):
+            read_record(chain.lines)
+
+
+def pairs_of(store: Store, condition: str) -> list[int]:
+    return [row.id for row in store.games("done") if row.condition == condition]
 
 
 # -- what is refused ----------------------------------------------------------------------------

@@ -377,9 +377,9 @@ class ForkSpec(Part):
     games_of: that condition. at: the turn, as round/kind/seat; the seat is a number or "sheriff". say: the
     words of that statement; {x} is the name of the player whom the statement recommends to vote for (if none,
     of one that is drawn), {y} that of another living player. change: nothing; nothing said; only whom the
-    statement recommends; or the statement comes from the speaker before. continuations: how often each game
-    goes on; the first one has the parent's draws, and the others have draws of their own, the same in all
-    forks.
+    statement recommends; or the statement comes from the last speaker before whom it does not recommend.
+    continuations: how often each game goes on; the first one has the parent's draws, and the others have
+    draws of their own, the same in all forks.
     """
 
     games_of: str

@@ -17,6 +17,8 @@ from .counting import row_from_record
 from .forks import fork_of
 from .retaken_turn import decision_of
 
+_COMPARING = ("renamed", "published", "baseline", "contrasts", "curve", "planted", "village", "diversity")
+"""Fields of an experiment that name its other conditions, or what only these have."""
 FORKED = "fork"
 """The condition of the forks, unless the game's own is called so."""
 
@@ -28,10 +30,12 @@ def forked_experiment(store: Store, row: GameRow, fork: Mapping[str, Any]) -> Ex
     a change that changes nothing there.
     """
     record, where = store.record(row.id), f"{store.path.name}, game {row.id}"
+    if row.status == "void":
+        raise ExperimentError(f"{where}: it is void, so that it counts for nothing; fork another one")
     if not store.read_as_now:
         raise ExperimentError(f"{where}: another version of Wolflab began its run; fork games of a new one")
     data = store.experiment.model_dump(mode="json", exclude_unset=True)
-    for name in ("renamed", "published", "baseline", "contrasts", "curve", "planted", "village"):
+    for name in (*_COMPARING, "budget"):  # the game itself was paid for before
         data.pop(name, None)
     written = data.get("conditions", {"all": {}})
     conditions: dict[str, Any] = {}

@@ -126,10 +126,12 @@ def _changed(
                 return None
             words = f"Vote for {names[target]}."
         case "other-seat":
-            speakers = [each for each in parent.turns if each.kind == STATEMENT and each.round == turn.round]
-            if not words or speakers.index(turn) == 0:
+            day = [each for each in parent.turns if each.kind == STATEMENT and each.round == turn.round]
+            named = pair[0] if pair is not None else None
+            earlier = [each for each in day[: day.index(turn)] if each.seat != named]
+            if not words or not earlier:
                 return None
-            before = speakers[speakers.index(turn) - 1]
+            before = earlier[-1]
             own = before.action.text if isinstance(before.action, Say) else ""
             return [_saying(before, f"{own} {words}"), _saying(turn, "")]
         case "none":
