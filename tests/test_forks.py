@@ -117,7 +117,7 @@ def test_a_fork_without_a_change_is_its_parent_line_for_line(rules: dict[str, An
 def test_any_player_goes_on_with_a_game_as_its_own(player: dict[str, Any], tmp_path: Path) -> None:
     """What it remembers follows from its view and its notes. Stand-ins are drawn as before."""
     arms = {"day": {"at": "2/statement/sheriff"}, "x": {"say": "Vote for {x}."}}
-    data = forked(arms, players={"others": player}, deals=3, probes=["rate", "guess"], interview=True)
+    data = forked(arms, players={"others": player}, deals=2, probes=["rate", "guess"], interview=True)
     with Store.open_for_reading(run(tmp_path / "r", data)) as store:
         for parent, fork in pairs(store, "day"):
             assert bare(fork.lines[1:]) == bare(parent.lines[1:])
@@ -256,6 +256,8 @@ def test_a_fork_makes_no_call_that_its_parent_has_made(tmp_path: Path) -> None:
                 made[row.condition] += sum(total.calls for total in store.game_totals(row.id).values())
             assert made["as-said"] == 0
             assert 0 < made["silent"] < made["base"]
+            shown = {one.name: one.measures["calls"].value for one in summary(store).conditions}
+            assert shown == {name: calls / 2 for name, calls in made.items()}
             assert verify_run(store, True).holds
             rows = [row for row in store.games() if row.condition == "silent"]
             keys = [key for row in rows for key in store.committed_keys(row.id)]

@@ -966,13 +966,13 @@ def stand_ins_by_player(game: ObservedGame) -> Parts:
 
 def _spent(game: ObservedGame, of: Callable[[Usage], float]) -> Sums | None:
     """None for a game whose totals of calls are not known."""
-    return None if game.replies.attempts and not game.calls.calls else (float(of(game.calls.usage)), 1.0)
+    return None if game.unknown_calls else (float(of(game.calls.usage)), 1.0)
 
 
 @measure("calls a game", MEAN, "cost", unit="large", headline=True)
 def calls(game: ObservedGame) -> Sums:
     """Model calls that a finished game took; where a language model plays, those of language models alone."""
-    return float(game.calls.calls or game.replies.attempts), 1.0
+    return float(game.unknown_calls or game.calls.calls), 1.0
 
 
 @measure("prompt tokens a game", MEAN, "cost", unit="large", headline=True)
