@@ -23,6 +23,7 @@ from wolflab.cli import app
 from wolflab.metrics import Estimate, MeasuringOptions, Summary, summarise
 from wolflab.metrics.behaviours import BEHAVIOURS, SIDES
 from wolflab.metrics.registry import MEASURES, SPLITS
+from wolflab.record import GameRecord
 from wolflab.ui.report.measures import headlines, measure_in_words
 from wolflab.ui.report.numbers import interval, number
 from wolflab.ui.report.report import render_report
@@ -63,12 +64,18 @@ def test_the_list_of_measures_has_them_all() -> None:
 # -- shown ----------------------------------------------------------------------------------------
 
 
+def forked(record: GameRecord) -> GameRecord:
+    """The record as that of a fork."""
+    record.header["fork"] = {"at": "1/statement/0", "x": 1, "y": 2}
+    return record
+
+
 @pytest.fixture(scope="module")
 def marked() -> Summary:
     """A condition that has every measure and every part, with an n of its own for each."""
     asked = MeasuringOptions(behaviours=True, watched=2)
     found = summarise(
-        done(seat_person(record), deal, asked=asked)
+        done(forked(seat_person(record)), deal, asked=asked)
         for deal, _, record in records("one", 12, obey=0.4, wise=0.5, noise=0.3, rounds=2, asked=True)
     )
     (one,) = found.conditions

@@ -36,6 +36,7 @@ _COMMANDS = {
     "report": "Print a run's tables and write its report.html.",
     "compare": "Compare the conditions of several runs, paired by deal.",
     "show": "List a run's games, or print one of them, or one turn of it.",
+    "fork": "Play a game of a run once more from one turn on, with other words there.",
     "replay": "Write a game as a page to watch: it opens from disk, and needs no server.",
     "errors": "List a run's unusable replies, failed games and what endpoints made us change.",
     "verify": "Verify that a run is complete and unchanged: games, hashes, rules, settings, totals; with "

@@ -7,15 +7,15 @@ this module applies stand-ins for replies that cannot be used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..agents.base import Agent, Invalid, Reply, is_reply
 from ..agents.own import contain_exits, printed_form
 from ..errors import AgentError
 from ..models.calls import NO_CALL_CACHE, CallCache
-from ..record import Turn, Writer
+from ..record import PastTurn, Turn, Writer
 from ..rules import CHANCE, Action, Ask, Event, Log, Note, Outcome, Ruleset, Say, SheriffNamed, Side
 from ..rules.engine import Step, begin, step
 from ..rules.fallback import fallback
@@ -42,7 +42,8 @@ class Match:
     header. call_cache: earlier calls. write: whether to make a record. watch, asked: for live screens; asked
     is called with each batch of the players' asks before they are answered. answered: called with each
     turn. gather: how independent replies are awaited; by default sequentially if no player ever waits, else
-    concurrently. sheriff_side: see `draws.draw_of_deal`.
+    concurrently. sheriff_side: see `draws.draw_of_deal`. past: the answers that a fork shares with its
+    parent, by ask; nobody is asked for them.
     """
 
     ruleset: Ruleset
@@ -58,6 +59,7 @@ class Match:
     asked: Callable[[Sequence[Ask]], None] | None = None
     answered: TurnWatch | None = None
     sheriff_side: Side | None = None
+    past: Mapping[str, PastTurn] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +113,7 @@ class _Game:
         """Answer one batch of simultaneous asks and the probes that are due with it."""
         asks = now.asks
         if asks[0].seat == CHANCE:
-            match = self.match
-            if asks[0].phase == "deal":
-                return [
-                    Turn(ask, draw_of_deal(ask, now.state, match.deal, match.sheriff_side)) for ask in asks
-                ]
-            return [Turn(ask, draw_option(ask, match.play)) for ask in asks]
+            return [Turn(ask, self._drawn(ask, now.state)) for ask in asks]
         if not self.players:
             self._seat(now.state)
         if self.match.asked is not None:
@@ -146,15 +143,27 @@ class _Game:
             if turn.invalid is not None:
                 declared = fallback(ask, self.match.ruleset)
                 drawn = declared if isinstance(declared, Ask) else None
-                action = draw_option(declared, self.match.play) if isinstance(declared, Ask) else declared
+                action = self._drawn(declared) if isinstance(declared, Ask) else declared
                 turn = Turn(ask, action, turn.invalid, turn.notes, turn.calls, drawn)
             applied.append(turn)
         return applied
+
+    def _drawn(self, ask: Ask, state: State | None = None) -> Action:
+        """Chance's answer to an ask: the parent's, or a new draw. state: by which the cards are dealt."""
+        match = self.match
+        past = match.past.get(ask.id)
+        if past is not None and past.action is not None:
+            return past.action
+        if ask.phase == "deal" and state is not None:
+            return draw_of_deal(ask, state, match.deal, match.sheriff_side)
+        return draw_option(ask, match.play)
 
     async def _ask(self, ask: Ask) -> Turn:
         """One seat's reply. An illegal or missing action is returned as invalid."""
         player = self.players[ask.seat]
         match = self.match
+        if (past := match.past.get(ask.id)) is not None:
+            return Turn(ask, past.action or Say(""), past.invalid, tuple(past.notes), tuple(past.calls))
         io = LiveIO(ask, player.model, match.call_cache, match.play, self.gather, player.embedders)
         with contain_exits():
             reply = await player.agent.reply(self.log.view(ask.seat), ask, io)

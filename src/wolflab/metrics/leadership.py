@@ -11,7 +11,7 @@ Seats are raters i, targets j; L is the day's Sheriff; N_d counts the living, L 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -231,12 +231,19 @@ def recommended(day: Day) -> int | None:
     equally.
     """
     spoken = [text for seat, text in day.statements if seat == day.sheriff]
-    if not spoken or day.sheriff is None or not can_be_read(spoken[-1], day.names):
+    if not spoken or day.sheriff is None:
+        return None
+    return recommended_in(spoken[-1], day.names, day.sheriff, day.alive)
+
+
+def recommended_in(text: str, names: Sequence[str], speaker: int, alive: Collection[int]) -> int | None:
+    """The player whom a statement proposes to vote out; see `recommended`."""
+    if not can_be_read(text, names):
         return None
     accused: dict[int, int] = {}
     suggested: dict[int, None] = {}
-    for act in read(spoken[-1], day.names, day.sheriff):
-        if act.speaker != day.sheriff:
+    for act in read(text, names, speaker):
+        if act.speaker != speaker:
             continue
         match act:
             case Suggestion(_, target, against) if not against:
@@ -248,7 +255,7 @@ def recommended(day: Day) -> int | None:
             case _:
                 pass
     strongest = [target for target, strength in accused.items() if strength == max(accused.values())]
-    targets = [target for target in suggested or strongest if target in day.alive and target != day.sheriff]
+    targets = [target for target in suggested or strongest if target in alive and target != speaker]
     return targets[0] if len(targets) == 1 else None
 
 

@@ -27,6 +27,7 @@ Section = Literal[
     "leadership",
     "roles",
     "words",
+    "forks",
     "people",
     "beliefs",
     "asked",
@@ -41,10 +42,11 @@ Section = Literal[
     "cost",
 ]
 """The section of the page that has the measure."""
-Group = Literal["every", "sheriff", "deduces", "chooses", "watched", "person", "conduct", "asked"]
+Group = Literal["every", "sheriff", "deduces", "chooses", "watched", "person", "conduct", "asked", "forked"]
 """The conditions that have a measure: all; those with a Sheriff on a finished day; those whose village side
 judges others; those with a choice among candidates; those with a watched seat; those with one person among
-agents; those that ask for behaviours; those with a probe for roles, or for trust before the Sheriff speaks.
+agents; those that ask for behaviours; those with a probe for roles, or for trust before the Sheriff speaks;
+those whose games are forks.
 """
 
 Sums = tuple[float, ...]
@@ -157,6 +159,7 @@ NEEDS_TRUST_TWICE = Needs(
     "asked", "probes: [rate-before-sheriff, rate]", among=(frozenset({"rate-before-sheriff", "rate"}),)
 )
 NEEDS_WATCHED = Needs("watched", "watched: a seat's name")
+NEEDS_FORKS = Needs("forks", "conditions: {…: {fork: …}}")
 NEEDS_BEHAVIOURS = Needs("behaviours", "behaviours: true")
 
 
@@ -170,7 +173,8 @@ class Measure:
     split: the dimensions of the parts, such as ("role",). needs: the field that an experiment needs. void:
     void games count too, because their players were asked as well. headline: it is in the main table. signed:
     values are shown with their sign. reference: a value that is drawn as a line. stratified: it depends on
-    the Sheriff's side, so that it is weighted by strata (a mean over games).
+    the Sheriff's side, so that it is weighted by strata (a mean over games). compared: a planted effect is
+    the difference from the baseline, and not the value.
     """
 
     name: str
@@ -190,6 +194,7 @@ class Measure:
     signed: bool = False
     reference: float | None = None
     stratified: bool = False
+    compared: bool = False
     also: str = ""
     """The units of n if `Formula.either` uses the second sums."""
 

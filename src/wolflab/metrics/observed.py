@@ -140,6 +140,11 @@ class ObservedGame:
         counted = [came for name, came in self.spent.items() if self.instrument or is_language_model(name)]
         return sum(counted, CallTotals())
 
+    @property
+    def unknown_calls(self) -> int:
+        """The number of calls if their totals are not known; a fork may need none of its own."""
+        return 0 if self.calls.calls or self.record.fork is not None else self.replies.attempts
+
     @cached_property
     def replies_by_player(self) -> Mapping[PlayerLabel, Replies]:
         """Counts of usable and unusable replies, by player."""

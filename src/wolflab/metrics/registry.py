@@ -17,7 +17,7 @@ from ..rules import ROLES
 from ..stats.intervals import UNIT
 from ..text.notes import UNCERTAIN
 from ..usage import Usage
-from . import leadership, play
+from . import forks, leadership, play
 from .behaviours import BEHAVIOURS, SIDES, SideName, TrustTable
 from .conduct import ADVISED, NOT_ADVISED, SpokenTruth
 from .days import Day
@@ -31,6 +31,7 @@ from .measure import (
     HEEDED,
     MEAN,
     NEEDS_BEHAVIOURS,
+    NEEDS_FORKS,
     NEEDS_GUESSES,
     NEEDS_RATINGS,
     NEEDS_STRAW_POLL,
@@ -76,6 +77,7 @@ _GROUPS: Mapping[Section, Group] = {
     "leadership": "sheriff",
     "roles": "sheriff",
     "words": "sheriff",
+    "forks": "forked",
     "people": "person",
     "asked": "asked",
     "chosen": "chooses",
@@ -86,7 +88,7 @@ _GROUPS: Mapping[Section, Group] = {
     "trust": "conduct",
 }
 """Section → the group of conditions that have its measures, if not all have."""
-_NEEDS: Mapping[Group, Needs] = {"watched": NEEDS_WATCHED, "conduct": NEEDS_BEHAVIOURS}
+_NEEDS: Mapping[Group, Needs] = {"watched": NEEDS_WATCHED, "conduct": NEEDS_BEHAVIOURS, "forked": NEEDS_FORKS}
 """Group → the field that an experiment needs for it."""
 
 
@@ -369,6 +371,19 @@ _persuading(
     NEEDS_TWO_STRAW_POLLS,
     retest=True,
 )
+
+
+# -- forks ------------------------------------------------------------------------------------------
+
+
+@measure("votes for X", SHARE, "forks", units="votes", headline=True, compared=True)
+def votes_for_x(game: ObservedGame) -> Sums | None:
+    """Share of the votes on the day of a fork's turn that are for X; those of its speaker, of X and of Y are
+    left out. The identified persuasion is its difference between forks that ask for X and forks that ask for
+    Y.
+    """
+    counted = forks.x_votes(game.record, game.days)
+    return None if counted is None else _floats(*counted)
 
 
 # -- the person at the table ------------------------------------------------------------------------
@@ -1012,13 +1027,13 @@ def stand_ins_by_player(game: ObservedGame) -> Parts:
 
 def _spent(game: ObservedGame, of: Callable[[Usage], float]) -> Sums | None:
     """None for a game whose totals of calls are not known."""
-    return None if game.replies.attempts and not game.calls.calls else (float(of(game.calls.usage)), 1.0)
+    return None if game.unknown_calls else (float(of(game.calls.usage)), 1.0)
 
 
 @measure("calls a game", MEAN, "cost", unit="large", headline=True)
 def calls(game: ObservedGame) -> Sums:
     """Model calls that a finished game took; where a language model plays, those of language models alone."""
-    return float(game.calls.calls or game.replies.attempts), 1.0
+    return float(game.unknown_calls or game.calls.calls), 1.0
 
 
 @measure("prompt tokens a game", MEAN, "cost", unit="large", headline=True)

@@ -193,6 +193,7 @@ def groups_of_game(game: ObservedGame) -> frozenset[Group]:
         "watched": game.options.watched is not None,
         "person": game.person is not None,
         "conduct": game.options.behaviours,
+        "forked": game.record.fork is not None,
         "asked": bool(game.asked_guesses) or any(BEFORE in day.asked for day in game.days),
     }
     return frozenset(group for group, there in has.items() if there)

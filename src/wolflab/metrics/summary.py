@@ -27,7 +27,7 @@ from .published import (
     compare_with_published,
     published_table,
 )
-from .registry import unknown_measure
+from .registry import MEASURES, unknown_measure
 from .rows import UNFINISHED, GameResult, game_values
 from .shapes import (
     ConditionResult,
@@ -42,7 +42,7 @@ from .shapes import (
 )
 from .tally import MeasureTally, compare_tallies
 
-CONTRASTED = ("ratio", "dc", "village_win")
+CONTRASTED = ("ratio", "dc", "votes_for_x", "village_win")
 """The measures that conditions are always compared on."""
 
 COST = "cost"
@@ -158,6 +158,8 @@ def summarise(
     beside = published or {}
     _must_be_conditions(arms, baseline, beside, planted or {})
     conditions = tuple(arm.condition(name) for name, arm in arms.items())
+    measured = (*CONTRASTED, *contrasts)
+    apart = _contrasts(arms, _pairs(arms, baseline, sources), measured, primary, margins)
     if instrument is None:
         instrument = all(arm.tally.instrument for arm in arms.values())
     return Summary(
@@ -165,9 +167,9 @@ def summarise(
         description,
         instrument,
         conditions,
-        _contrasts(arms, _pairs(arms, baseline, sources), (*CONTRASTED, *contrasts), primary, margins),
+        apart,
         tuple(figure for table, rows in beside.items() for figure in _beside(table, conditions, rows)),
-        _planted(planted, conditions),
+        _planted(planted, conditions, apart),
         curve,
     )
 
@@ -199,15 +201,17 @@ def _must_be_conditions(
 
 
 def _planted(
-    planted: Mapping[str, Any] | None, conditions: Sequence[ConditionResult]
+    planted: Mapping[str, Any] | None, conditions: Sequence[ConditionResult], contrasts: Sequence[Contrast]
 ) -> tuple[PlantedEffect, ...]:
     if not planted:
         return ()
     measure = str(planted.get("measure", "persuasion"))
     _must_be_a_measure("planted.measure", measure)
     effects = []
+    apart = {contrast.condition: contrast.difference for contrast in contrasts if contrast.metric == measure}
     for condition in conditions:
-        estimate = condition.measures.get(measure)
+        compared = MEASURES[measure].compared
+        estimate = apart.get(condition.name) if compared else condition.measures.get(measure)
         if condition.name not in planted.get("values", {}) or estimate is None:
             continue
         truth = float(planted["values"][condition.name])

@@ -23,10 +23,13 @@ from .loop import throttle
 
 @dataclass(frozen=True, slots=True)
 class StoredCall:
-    """A stored call: the hash of the request, and the response."""
+    """A stored call: the hash of the request, and the response. borrowed: it is of the game that this one
+    forks from; it answers the same request, and no other.
+    """
 
     request: str
     response: Response
+    borrowed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +177,8 @@ class PlayedBackModel:
         return dict(self._described)
 
     async def generate(self, request: Request) -> Response:
-        """Never reached: calls are stored."""
-        raise AssertionError(f"{request.key} was asked while calls were played back")
+        """NotStored: only a fork's call gets here, if its parent's answers another request."""
+        raise NotStored(f"call {request.key}: not stored, so it cannot be played back")
 
     async def close(self) -> None:
         """Nothing to close."""
@@ -211,7 +214,7 @@ async def answer(cache: CallCache, model: Model | None, request: Request) -> tup
         await throttle().wait()  # rendering must not keep others from reading their replies
     digest = request.digest(model.typed)
     stored = cache.get(request)
-    if stored is not None:
+    if stored is not None and (stored.request == digest or not stored.borrowed):
         if stored.request not in (digest, FORGOTTEN):
             raise CassetteMismatch(
                 f"call {request.key}: the request differs from the recorded one (another version, recipe or "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -83,6 +84,12 @@ class GameRecord:
             if taken == seat and since <= at:
                 described = player
         return described
+
+    @property
+    def fork(self) -> Mapping[str, Any] | None:
+        """Of a fork: its parent, its turn and its change, as in the header; else None."""
+        forked: Mapping[str, Any] | None = self.header.get("fork")
+        return forked
 
     @property
     def erased_words(self) -> int:

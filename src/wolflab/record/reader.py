@@ -42,12 +42,22 @@ def read_record(
         )
     try:
         rules = from_plain(Ruleset, header["ruleset"])
+        _check_fork(header.get("fork"))
         record = GameRecord(header, rules, [], [], [], list(lines), list(probe_lines), words=words)
         _read_game(values, record, where)
         _read_probes(read_chain(probe_lines, where=f"{where}, probes"), record, lines)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise RecordError(f"{where}: it holds what no version of wolflab writes ({error})") from None
     return record
+
+
+def _check_fork(fork: Any) -> None:
+    """ValueError or the like unless what a header says of a fork can be read."""
+    if fork is not None:
+        round, _, seat, *_ = fork["at"].split("/")
+        seats = (int(round), int(seat), fork.get("x", 0), fork.get("y", 0), fork["continuation"])
+        if not all(type(each) is int for each in seats):
+            raise ValueError(f"a fork at {seats}")
 
 
 def _read_game(values: Iterable[dict[str, Any]], record: GameRecord, where: str) -> None:

@@ -46,7 +46,7 @@ from ..plans.specs import PERSON
 from ..runs.game import StoredGame
 from ..runs.prompts import answered_by_person
 from ..storage.call_store import CallStore, StoredAttempt
-from ..storage.store import GameRow, Store, StudySitting, asker
+from ..storage.store import GameRow, Place, Store, StudySitting, asker
 from ..studies.training import trained_games
 from .answers import GivenAnswer, StudyAnswers
 from .columns import DataRow, DataValue
@@ -191,6 +191,22 @@ def _games(game: _Game) -> Iterator[DataRow]:
         "latency": spent.latency,
         **game.sitting(),
         "trained": game.run.trained.get(row.id),
+        **_forked(game),
+    }
+
+
+def _forked(game: _Game) -> DataRow:
+    """The columns of a fork; empty for another game."""
+    spec, parent = game.store.experiment.fork(game.row.condition), game.store.parent(Place.of(game.row))
+    fork = None if game.record is None else game.record.fork
+    change = None if spec is None else spec.change
+    return {
+        "parent": None if parent is None else parent.id,
+        "fork_turn": None if fork is None else fork["at"],
+        "fork_change": "say" if spec is not None and spec.say and change == "none" else change,
+        "continuation": None if spec is None else game.row.repeat % spec.continuations,
+        "x_seat": None if fork is None else fork.get("x"),
+        "y_seat": None if fork is None else fork.get("y"),
     }
 
 

@@ -71,7 +71,7 @@ class Pools:
 
     def _barrier(self, every: int, place: Place) -> int:
         """The number of deals in a growing pool's state at a place."""
-        first = self.experiment.conditions[place.condition].first_deal
+        first = self.experiment.planned(place.condition).first_deal
         return (place.deal - first) // every * every
 
     def retriever(
@@ -159,8 +159,8 @@ class Pools:
         order = {name: nth for nth, name in enumerate(specs)}
 
         def at(row: GameRow) -> tuple[int, int, int]:
-            arm = self.experiment.conditions[row.condition]
-            return row.deal - arm.first_deal, row.repeat - arm.first_repeat, order[row.condition]
+            first_deal, first_repeat = self.experiment.planned(row.condition)[2:]
+            return row.deal - first_deal, row.repeat - first_repeat, order[row.condition]
 
         planned = sorted((row for row in rows if row.status == "planned"), key=at)
         ready: list[GameRow] = []

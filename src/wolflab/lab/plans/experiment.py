@@ -27,12 +27,15 @@ from .sources import checking, validation_sentence
 from .specs import (
     MOST,
     MOST_WORKERS,
+    PERSON,
     BudgetSpec,
     Condition,
     CurveSpec,
     ExperienceSpec,
     FolderName,
+    ForkSpec,
     MeasureName,
+    PlannedGames,
     Planted,
     PlayerSpec,
     PrimaryContrast,
@@ -134,10 +137,13 @@ class Experiment(Part):
         if not self.conditions:
             raise ValueError("conditions: at least one is needed")
         for name in self.conditions:
+            self._check_parent(name)
+        for name in self.conditions:
             self._check_names(name)
             self.cast(name)
         for name in self.conditions:
             self._check_experience(name)
+            self._check_fork(name)
             needs = () if self.scene is None else SCENES[self.scene].needs
             if not all(self.ruleset(name).count(role) for role in needs):
                 raise ValueError(
@@ -168,6 +174,31 @@ class Experiment(Part):
         self._check_planted()
         self._check_measures()
         return self
+
+    def _check_parent(self, name: str) -> None:
+        """A fork goes on from games of another condition that are no forks of its own."""
+        seen, at = [name], name
+        while (fork := self.fork(at)) is not None:
+            at = fork.games_of
+            if at not in self.conditions or at in seen:
+                known = ", ".join(other for other in self.conditions if other not in seen) or "none"
+                raise ValueError(
+                    f"conditions.{name}: fork.games_of: there is no condition {at!r} to go on from; others "
+                    f"are {known}"
+                )
+            seen.append(at)
+
+    def _check_fork(self, name: str) -> None:
+        """People and players that learn cannot go on with a game."""
+        if self.fork(name) is None:
+            return
+        for place, spec in self.cast(name).items():
+            if spec.recipe == PERSON or spec.experience is not None:
+                who = "a person" if spec.recipe == PERSON else "a player with experience"
+                raise ValueError(
+                    f"conditions.{name}: fork: {place} is {who}, who cannot go on with another's game; fork "
+                    "games of other players"
+                )
 
     def _check_pairs(self) -> None:
         pairs = self.baseline if isinstance(self.baseline, dict) else {}
@@ -242,7 +273,7 @@ class Experiment(Part):
                     f"conditions.{name}: nobody in {source} writes reflections, so nothing can be learned "
                     "from its games; let its players reflect"
                 )
-            repeats = self.conditions[name].repeats or self.repeats
+            repeats = self.planned(name).repeats
             if repeats % spec.draws:
                 raise ValueError(
                     f"conditions.{name}: {repeats} repeats cannot be shared evenly by {spec.draws} draws; "
@@ -266,17 +297,42 @@ class Experiment(Part):
 
     def places(self, condition: str) -> list[tuple[int, int]]:
         """(deal, repeat) of a condition's planned games, deal by deal."""
+        deals, repeats, first_deal, first_repeat = self.planned(condition)
+        return [
+            (deal, repeat)
+            for deal in range(first_deal, first_deal + deals)
+            for repeat in range(first_repeat, first_repeat + repeats)
+        ]
+
+    def planned(self, condition: str) -> PlannedGames:
+        """The planned games of a condition. A fork has a repeat for each continuation of each parent."""
         arm = self.conditions[condition]
-        deals = range(arm.first_deal, arm.first_deal + (arm.deals or self.deals))
-        first = arm.first_repeat
-        repeats = range(first, first + (arm.repeats or self.repeats))
-        return [(deal, repeat) for deal in deals for repeat in repeats]
+        if arm.fork is None:
+            numbers = arm.deals or self.deals, arm.repeats or self.repeats
+            return PlannedGames(*numbers, arm.first_deal, arm.first_repeat)
+        parent, each = self.planned(arm.fork.games_of), arm.fork.continuations
+        first = parent.first_repeat * each
+        return parent._replace(repeats=parent.repeats * each, first_repeat=first)
+
+    def continuations(self, condition: str) -> int:
+        """The games of a condition with one deal and one repeat: those of a fork, of all its parents."""
+        fork = self.fork(condition)
+        return 1 if fork is None else fork.continuations * self.continuations(fork.games_of)
+
+    def fork(self, condition: str) -> ForkSpec | None:
+        """The fork that a condition is, or None."""
+        return self.conditions[condition].fork
 
     @property
     def asked(self) -> list[str]:
         """The probes about the others, by name, in the order of `PROBES`."""
         wanted = {*self.probes, *(["rate"] if self.reliability_probe else [])}
         return [name for name in PROBES if name in wanted]
+
+    @property
+    def forks(self) -> list[str]:
+        """The conditions whose games go on from those of others."""
+        return [name for name in self.conditions if self.fork(name) is not None]
 
     @property
     def built_in(self) -> bool:
@@ -320,6 +376,8 @@ class Experiment(Part):
 
     def ruleset(self, condition: str) -> Ruleset:
         """The ruleset of one condition."""
+        if (fork := self.fork(condition)) is not None:
+            return self.ruleset(fork.games_of)
         if condition not in self._rulesets:
             base = {"preset": self.rules} if isinstance(self.rules, str) else dict(self.rules)
             self._rulesets[condition] = ruleset_of({**base, **self.conditions[condition].rules})
@@ -341,6 +399,8 @@ class Experiment(Part):
                 if spec.games_of
             ],
         }
+        if (fork := self.fork(condition)) is not None:
+            settings["fork"] = [fork.model_dump(exclude_defaults=True), self.identity(fork.games_of)]
         return blake2b(msgspec.json.encode(settings, order="sorted"), digest_size=16).hexdigest()
 
     def deciding(self, condition: str) -> dict[str, dict[str, Any]]:
@@ -371,6 +431,8 @@ class Experiment(Part):
 
     def cast(self, condition: str) -> dict[str, PlayerSpec]:
         """The cast of one condition: place (seat, "sheriff", role, side, "others") → player."""
+        if (fork := self.fork(condition)) is not None:
+            return self.cast(fork.games_of)
         merged: dict[str, Any] = {k: v.model_dump(exclude_unset=True) for k, v in self.players.items()}
         for place, change in self.conditions[condition].players.items():
             merged[place] = {**merged.get(place, merged.get("others", {})), **change}

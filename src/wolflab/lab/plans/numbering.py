@@ -1,7 +1,8 @@
 """The numbers of a run's games follow from the plan alone, so stops, failures and kills do not change them.
 
 Planned games have 1 to N in the order of the plan. Then come the deals that replace void games: the first of
-each condition, then the second of each, and so on. The number of a game that is never played stays free.
+each condition with its forks, then the second of each, and so on. The number of a game that is never played
+stays free.
 """
 
 from __future__ import annotations
@@ -16,22 +17,20 @@ NumberOf = Callable[[str, int, int], int]
 
 def numbering(experiment: Experiment) -> NumberOf:
     """The numbers of an experiment's games, planned ones and those in place of void games."""
-    conditions, order = experiment.conditions, [*experiment.conditions]
-    sizes = {
-        name: (own.deals or experiment.deals, own.repeats or experiment.repeats)
-        for name, own in conditions.items()
-    }
+    sizes = {name: experiment.planned(name) for name in experiment.conditions}
     before: dict[str, int] = {}
-    planned = 0
-    for name, (deals, repeats) in sizes.items():
-        before[name] = planned
-        planned += deals * repeats
+    later: dict[str, int] = {}
+    planned = more = 0
+    for name, size in sizes.items():
+        before[name], later[name] = planned, more
+        planned += size.deals * size.repeats
+        more += experiment.continuations(name)
 
     def number(condition: str, deal: int, repeat: int) -> int:
-        (deals, repeats), own = sizes[condition], conditions[condition]
-        nth = deal - own.first_deal
+        deals, repeats, first_deal, first_repeat = sizes[condition]
+        nth, kth = deal - first_deal, repeat - first_repeat + 1
         if nth >= deals:
-            return planned + (nth - deals) * len(order) + order.index(condition) + 1
-        return before[condition] + nth * repeats + repeat - own.first_repeat + 1
+            return planned + (nth - deals) * more + later[condition] + kth
+        return before[condition] + nth * repeats + kth
 
     return number

@@ -147,11 +147,14 @@ def _game(experiment: Experiment, condition: str) -> bytes:
     taken = sittings(experiment, condition)
     learned = [spec.experience for place in set(taken.values()) if (spec := cast[place]).experience]
     sources = {each.games_of for each in learned if each and each.games_of}
-    settings = {
+    settings: dict[str, Any] = {
         "rules": experiment.ruleset(condition).stated(),
         "seats": [[*seat, told[place]] for seat, place in taken.items()],
         "learns from": sorted([experiment.identity(name), experiment.places(name)] for name in sources),
     }
+    if (fork := experiment.fork(condition)) is not None:
+        settings["fork"] = fork.model_dump(exclude={"games_of"}, exclude_defaults=True)
+        settings["goes on from"] = _game(experiment, fork.games_of).decode()
     return msgspec.json.encode(settings, order="sorted")
 
 

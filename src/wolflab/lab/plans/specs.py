@@ -367,12 +367,60 @@ class BudgetSpec(Part):
     usd: float | None = Field(default=None, gt=0, strict=True)
 
 
+STATEMENT = "statement"
+"""The kind of ask whose answer a fork can change."""
+
+
+class ForkSpec(Part):
+    """Games that go on from a turn of the games of another condition.
+
+    games_of: that condition. at: the turn, as round/kind/seat; the seat is a number or "sheriff". say: the
+    words of that statement; {x} is the name of the player whom the statement recommends to vote for (if none,
+    of one that is drawn), {y} that of another living player. change: nothing; nothing said; only whom the
+    statement recommends; or the statement comes from the last speaker before whom it does not recommend.
+    continuations: how often each game goes on; the first one has the parent's draws, and the others have
+    draws of their own, the same in all forks.
+    """
+
+    games_of: str
+    at: str = Field(default="1/statement/sheriff", pattern=r"^\d+/[a-z-]+/(\d+(/\d+)?|sheriff)$")
+    say: str | None = Field(default=None, min_length=1, max_length=10_000)
+    change: Literal["none", "silent", "stance", "other-seat"] = "none"
+    continuations: int = Field(default=1, ge=1, le=1000)
+
+    @model_validator(mode="after")
+    def _check(self) -> ForkSpec:
+        if self.say is not None and self.change in ("silent", "stance"):
+            raise ValueError(f"fork: say and change: {self.change} exclude each other; leave one out")
+        if self.changed and self.at.split("/")[1] != STATEMENT:
+            raise ValueError(
+                f"fork.at: {self.at} is no statement, so that its words cannot be changed; name one such as "
+                f"1/{STATEMENT}/sheriff, or leave the change out"
+            )
+        return self
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """The change, without what is at its default."""
+        return self.model_dump(include={"say", "change"}, exclude_defaults=True)
+
+
+class PlannedGames(NamedTuple):
+    """The planned games of a condition: numbers of deals and repeats, and the first ones."""
+
+    deals: int
+    repeats: int
+    first_deal: int
+    first_repeat: int
+
+
 class Condition(Part):
     """One arm of an experiment: what it changes of `rules` and of `players`.
 
     deals, repeats: its own numbers; None: the experiment's. first_deal: the number of its first deal, so that
     games that only collect experience can have other deals. first_repeat: the number of its first repeat, so
-    that the same players can play the same cards with other luck.
+    that the same players can play the same cards with other luck. fork: its games go on from those of another
+    condition, with its rules, players and deals.
     """
 
     rules: dict[str, Any] = Field(default_factory=dict)
@@ -381,6 +429,17 @@ class Condition(Part):
     repeats: int | None = Field(default=None, ge=1, le=MOST)
     first_deal: int = Field(default=0, ge=0, le=MOST)
     first_repeat: int = Field(default=0, ge=0, le=MOST)
+    fork: ForkSpec | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Condition:
+        own = [name for name in type(self).model_fields if name != "fork" and name in self.model_fields_set]
+        if self.fork is not None and own:
+            raise ValueError(
+                f"a fork has the {' '.join(own[0].split('_'))} of the games that it goes on from; "
+                f"remove {own[0]}"
+            )
+        return self
 
 
 class RenamedCondition(Part):

@@ -98,18 +98,26 @@ def _between(arm: Arm, base: Arm) -> list[SettingsScope]:
     )
     places = [SettingsScope(("rules",), _changes(rules, others))]
     places += _players(arm.experiment.cast(arm.condition), base.experiment.cast(base.condition))
-    places += [SettingsScope((), _changes(_amount(arm), _amount(base)))]
+    fork, other = (each.experiment.fork(each.condition) for each in (arm, base))
+    if fork == other:
+        places += [SettingsScope((), _changes(_amount(arm), _amount(base)))]
+    elif fork is None:
+        places += [SettingsScope((), (Setting("games", "from their beginning", alone=True),))]
+    else:
+        made = {"of": fork.games_of, **fork.model_dump(exclude={"games_of"}, exclude_defaults=True)}
+        settings = tuple(Setting(name, value, alone=True) for name, value in made.items())
+        places += [SettingsScope(("fork",), settings)]
     return [place for place in places if place.settings]
 
 
 def _amount(arm: Arm) -> PlainSettings:
     """The numbers of games and deals, and the probes."""
-    condition = arm.experiment.conditions[arm.condition]
+    planned = arm.experiment.planned(arm.condition)
     return {
-        "deals": condition.deals or arm.experiment.deals,
-        "repeats": condition.repeats or arm.experiment.repeats,
-        "first deal": condition.first_deal,
-        "first repeat": condition.first_repeat,
+        "deals": planned.deals,
+        "repeats": planned.repeats,
+        "first deal": planned.first_deal,
+        "first repeat": planned.first_repeat,
     } | {name.replace("_", " "): getattr(arm.experiment, name) for name in _PROBES}
 
 

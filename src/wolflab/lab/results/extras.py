@@ -1,6 +1,6 @@
 """What a report has in addition to its summary: differences of arms, source conditions, interviews, learning
-curves, choices, diversity of candidates, players with mostly unusable replies, comparisons that could not be
-made. It is read from a run; every number is an `Estimate` or a count.
+curves, forks, choices, diversity of candidates, players with mostly unusable replies, comparisons that could
+not be made. It is read from a run; every number is an `Estimate` or a count.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ..storage.call_store import RunStart
 from ..storage.store import Store
 from ..studies.training import TrainedGame, trained_games
 from .differences import Arm, Differs, baseline_of, differences, sources
+from .forks import ForkResults, fork_results
 from .players import PlacePlayer, RulesPlayed, players_of, rules_played
 from .studies import studied
 from .unusable_players import UnusablePlayer, unusable_entrants, unusable_players_of
@@ -73,6 +74,7 @@ class Extras:
     begun: tuple[RunStart, ...] = ()
     trained: tuple[TrainedGame, ...] = ()
     registered: KeptRegistration | None = None
+    forks: tuple[ForkResults, ...] = ()
 
 
 def extras(store: Store, summary: Summary) -> Extras:
@@ -158,6 +160,7 @@ _READ = (
     "diversity",
     "estimated",
     "trained",
+    "forks",
 )
 """The fields that are read for each run separately."""
 
@@ -173,6 +176,7 @@ def _read(store: Store) -> Extras:
         estimated=tuple(dict.fromkeys(store.uncounted().values())),
         attempts=store.attempt_totals(),
         trained=tuple(trained_games(store)),
+        forks=fork_results(store),
         choices=chosen,
         diversity=diverse,
     )
@@ -186,7 +190,7 @@ def _under(run: str, extras: Extras) -> Extras:
             return f"{run}: {row}"
         if isinstance(row, UnusablePlayer):
             return replace(row, conditions=tuple(map(named, row.conditions)), everywhere=False)
-        names = {name: getattr(row, name, None) for name in ("condition", "baseline", "beside")}
+        names = {name: getattr(row, name, None) for name in ("condition", "baseline", "beside", "parent")}
         return replace(row, **{name: f"{run}: {value}" for name, value in names.items() if value is not None})
 
     changed: dict[str, Any] = {name: tuple(map(named, getattr(extras, name))) for name in _READ}

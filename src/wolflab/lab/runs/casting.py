@@ -20,11 +20,13 @@ from ...errors import ExperimentError, ModelError
 from ...match import Casting, Dealing, Player
 from ...models.base import Model
 from ...models.budget import Budget
+from ...models.calls import StoredCall
 from ...models.catalog import resolve
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.person import PeopleTable, PersonModel
 from ...models.servers.chat import ServerModel
 from ...models.servers.keys import missing_key
+from ...record import GameRecord
 from ...rules import Ruleset
 from ...usage import NOTHING_SPENT, Spent
 from ..experience.run_pools import Pools
@@ -33,7 +35,10 @@ from ..plans.policies import Policies, policy_name_of
 from ..plans.scenes import SCENES
 from ..plans.specs import PERSON, ExperienceSpec, PlayerSpec, places_of_seat
 from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
-from ..storage.store import Place
+from ..storage.store import Place, Store
+
+_MOST_PARENTS = 32
+"""The most games in memory from which forks go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +153,8 @@ class PlayerBuilder(Players):
         self._policies = Policies(home, reading)
         self._casts: dict[str, dict[str, _Role]] = {}
         self._cache: EmbeddingCache | None = None
+        self._run: Store | None = None
+        self._parents: dict[int, tuple[GameRecord, Mapping[str, StoredCall]]] = {}
 
     @property
     def budget(self) -> Budget:
@@ -284,8 +291,32 @@ class PlayerBuilder(Players):
             await embedder.close()
         self.close_cache()
 
+    def parent(self, place: Place) -> tuple[GameRecord, Mapping[str, StoredCall]] | None:
+        """Of a fork: the game that it goes on from, and its calls; else None.
+
+        Raises ExperimentError for a game that is not kept, and StoreError if the parent is missing.
+        """
+        if self.experiment.fork(place.condition) is None:
+            return None
+        if self._home is None:
+            raise ExperimentError(
+                f"condition {place.condition!r} goes on from other games; run it as an experiment"
+            )
+        if self._run is None:
+            self._run = Store.open_for_reading(self._home)
+        row = self._run.parent(place)
+        assert row is not None
+        if row.id not in self._parents:
+            while len(self._parents) >= _MOST_PARENTS:
+                del self._parents[next(iter(self._parents))]
+            self._parents[row.id] = self._run.record(row.id), self._run.borrowed(row)
+        return self._parents[row.id]
+
     def close_cache(self) -> None:
-        """Close the cache of vectors."""
+        """Close what is read from the run's directory: vectors, and games that others go on from."""
+        if self._run is not None:
+            self._run.close()
+            self._run = None
         if self._cache is not None:
             self._cache.close()
             self._cache = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from ... import __version__
 from ...match import Draws, InterviewProbe, Match, OpinionProbe, Probe, StrawPoll
@@ -18,6 +19,7 @@ from ..plans.experiment import Experiment
 from ..plans.scenes import ruleset_of_deal
 from ..storage.store import GameRow, Place, Store
 from .casting import PlayerBuilder
+from .forks import fork_at
 
 
 def probes_of(experiment: Experiment) -> tuple[Probe, ...]:
@@ -39,9 +41,14 @@ def keys(experiment: Experiment, place: Place) -> tuple[str, str]:
     """The keys of a game's draws: for the cards, and for everything else.
 
     They name deal and repeat but not the condition, so that conditions meet the same cards and the same
-    luck (paired comparisons; 002 §9.1 repeats each deal).
+    luck (paired comparisons; 002 §9.1 repeats each deal). A fork has its parent's keys, with the number of
+    the continuation behind it unless it is the first.
     """
     deal = f"{experiment.seed}/{place.deal}"
+    if (fork := experiment.fork(place.condition)) is not None:
+        parent, number = divmod(place.repeat, fork.continuations)
+        play = keys(experiment, Place(fork.games_of, place.deal, parent))[1]
+        return deal, f"{play}/{number}" if number else play
     return deal, f"{deal}/{place.repeat}"
 
 
@@ -74,11 +81,14 @@ def prepare(builder: PlayerBuilder, place: Place, file: CallCache) -> Match:
     """The match of one planned game."""
     experiment = builder.experiment
     deal, play = keys(experiment, place)
-    header = {
+    header: dict[str, Any] = {
         "version": __version__,
         "experiment": experiment.name,
         "condition": place.condition,
     }
+    fork = fork_at(builder, place)
+    if fork is not None:
+        header["fork"] = fork.header
     return Match(
         rules_of(experiment, place),
         builder.casting(place),
@@ -88,4 +98,5 @@ def prepare(builder: PlayerBuilder, place: Place, file: CallCache) -> Match:
         probes_of(experiment),
         file,
         sheriff_side=sheriff_side(experiment, place.condition, place.deal),
+        past={} if fork is None else fork.past,
     )

@@ -197,9 +197,9 @@ def rehearse(experiment: Experiment, games: int = GAMES, kept: int = 24) -> Rehe
         raise WolflabError(
             f"{len(failed)} of {len(rows)} rehearsed games failed, the first with: {failed[0].error}"
         )
-    played: dict[str, list[RehearsedGame]] = {}
+    played: dict[str, list[RehearsedGame]] = {name: [] for name in reduced.conditions}
     for row in rows:
-        played.setdefault(row.condition, []).append(builder.games[Place.of(row)])
+        played[row.condition].append(builder.games[Place.of(row)])
     models, prices = [*playing_models(experiment).values()], embedder_prices(experiment)
     texts: dict[str, tuple[Counter[str], Price | None]] = {}
     for name, given in builder.texts.items():
@@ -216,6 +216,8 @@ def _reduced(experiment: Experiment, each: int) -> Experiment:
         data.pop(name, None)
     data |= {"name": "rehearsal", "workers": 1, "concurrency": _AT_ONCE}
     for name, condition in experiment.conditions.items():
+        if condition.fork is not None:
+            continue
         deals, repeats = condition.deals or experiment.deals, condition.repeats or experiment.repeats
         fewer = min(deals, each)
         now = {"deals": fewer, "repeats": min(repeats, max(1, each // fewer))}

@@ -30,6 +30,7 @@ from ..storage.embedding_cache import WrappedEmbedder
 from ..storage.store import GameRow, Place, Store
 from .casting import PlayerBuilder
 from .counting import check_row
+from .forks import check_fork
 from .game import keys, prepare, probes_of, rules_of
 from .rereading import PastTurns, StoredVectors
 from .work import agent_errors
@@ -244,6 +245,7 @@ def verify_game(store: Store, row: GameRow, agents: bool, builder: PlayerBuilder
     where = f"{store.path.name}, game {row.id}"
     steps = verify(record, where)
     _check_place(store, row, record, where)
+    check_fork(store, row, record, where)
     _check_probes(store.experiment, record, lambda probes: polls_due(probes, steps, record.ruleset), where)
     _check_totals(store, row, store.erased, where)
     check_row(store, row, record, where)

@@ -26,12 +26,13 @@ from ...models.loop import watch as watch_of_loop
 from ..experience.run_pools import make_pools
 from ..plans.design import sheriff_side
 from ..plans.experiment import Experiment
-from ..plans.numbering import numbering
+from ..plans.numbering import NumberOf, numbering
 from ..storage.call_store import LATENESS, StoredCallCache
 from ..storage.store import GameRow, Place, Store, asker
 from .casting import PlayerBuilder
 from .counting import FinishedGame, finished
 from .first_decisions import FirstDecisions, NeverUsablePlayer
+from .forks import fork_games
 from .game import prepare
 from .processes import processes, rare_collection
 from .work import How, check_models, error_sentence, stoppable, work
@@ -132,6 +133,7 @@ async def playing(
     builder = builder or PlayerBuilder(experiment, store.path, store.spent(), tell=tell)
     try:
         store.plan(planned_games(experiment), number)
+        _plan_further(store, number)  # a run may have been interrupted between its last game and this step
         rows = store.games()
         if not all(row.over for row in rows):
             if reached:
@@ -142,8 +144,6 @@ async def playing(
         for row in rows:
             if not row.over and (row.error or row.status != "planned"):
                 store.stop(row.id, "planned", "")
-        # The run may have been interrupted between its last game and this step.
-        store.plan(further_games(experiment, store.games()), number)
         while first.further() and (planned := builder.pools.ready(store.games())):
             rows = store.games()
             progress.planned = len(rows)
@@ -163,7 +163,7 @@ async def playing(
                     await _play_waiting(games, store, builder, over, first.further)
             if builder.budget.closed:
                 break
-            store.plan(further_games(experiment, store.games()), number)
+            _plan_further(store, number)
         if first.broken is not None:
             for row in store.games("planned"):
                 store.stop(row.id, "planned", first.broken.sentence)
@@ -207,8 +207,15 @@ def _over_in(store: Store) -> int:
 
 
 def planned_games(experiment: Experiment) -> list[tuple[str, int, int]]:
-    """(condition, deal, repeat) of all planned games, in order."""
-    return [(name, *place) for name in experiment.conditions for place in experiment.places(name)]
+    """(condition, deal, repeat) of all planned games, in order, without forks (`fork_games`)."""
+    names = [name for name in experiment.conditions if experiment.fork(name) is None]
+    return [(name, *place) for name in names for place in experiment.places(name)]
+
+
+def _plan_further(store: Store, number: NumberOf) -> None:
+    """Plan what follows from the finished games: deals in place of void ones, and forks."""
+    store.plan(further_games(store.experiment, store.games()), number)
+    store.plan(fork_games(store, store.experiment), number)
 
 
 def further_games(experiment: Experiment, games: Sequence[GameRow]) -> list[tuple[str, int, int]]:
@@ -219,7 +226,8 @@ def further_games(experiment: Experiment, games: Sequence[GameRow]) -> list[tupl
         return []
     by_condition: dict[str, list[GameRow]] = {name: [] for name in experiment.conditions}
     for row in games:
-        by_condition[row.condition].append(row)
+        if experiment.fork(row.condition) is None:
+            by_condition[row.condition].append(row)
     fresh: list[tuple[str, int, int]] = []
     for condition, rows in by_condition.items():
         target = len(experiment.places(condition))
@@ -355,7 +363,8 @@ def _results(builder: PlayerBuilder, home: Path, rows: list[GameRow]) -> Generat
 
 
 def _play_one(builder: PlayerBuilder, row: GameRow) -> _Result:
-    file = StoredCallCache(None, asker(row.id), {})
+    parent = builder.parent(Place.of(row))
+    file = StoredCallCache(None, asker(row.id), {} if parent is None else parent[1])
     start = time.perf_counter()
     try:
         played = run_now(play(prepare(builder, Place.of(row), file)))

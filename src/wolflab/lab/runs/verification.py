@@ -15,6 +15,7 @@ from ..plans.experiment import Experiment
 from ..storage.call_store import CallStore
 from ..storage.store import GIVEN_UP, GameRow, Store, asker
 from .casting import PlayerBuilder
+from .forks import fork_games
 from .replay import verify_game
 from .runner import further_games, planned_games
 from .tournament_games import experiment_due, is_tournament
@@ -125,15 +126,17 @@ def _games_to_be(store: Store, experiment: Experiment, rows: Sequence[GameRow]) 
     planned = dict.fromkeys([*planned_games(experiment), *_replacements(experiment, rows)])
     if planned.keys() <= {(row.condition, row.deal, row.repeat) for row in rows}:
         planned |= dict.fromkeys(further_games(experiment, rows))
-    return list(planned)
+    return [*planned, *fork_games(store, experiment)]
 
 
 def _replacements(experiment: Experiment, rows: Sequence[GameRow]) -> Iterator[tuple[str, int, int]]:
     """The deals that replace void games, up to the last one in the run, without gaps."""
     for name in experiment.conditions:
+        if experiment.fork(name) is not None:
+            continue
         deals = [deal for deal, _ in experiment.places(name)]
         last = max((row.deal for row in rows if row.condition == name), default=0)
-        repeat = experiment.conditions[name].first_repeat
+        repeat = experiment.planned(name).first_repeat
         yield from ((name, deal, repeat) for deal in range(max(deals) + 1, last + 1))
 
 

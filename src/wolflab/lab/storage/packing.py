@@ -18,7 +18,7 @@ import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -90,12 +90,13 @@ class _ProbeLine(msgspec.Struct):
 
 class _Header(msgspec.Struct):
     play: str = ""
+    fork: dict[str, Any] | None = None
 
 
 _game_line = msgspec.json.Decoder(_GameLine).decode
 _probe_line = msgspec.json.Decoder(_ProbeLine).decode
 _header = msgspec.json.Decoder(_Header).decode
-_head = msgspec.json.Decoder(tuple[_About | None, dict[str, _About]]).decode
+_head = msgspec.json.Decoder(tuple[_About | None, dict[str, _About | None]]).decode
 
 
 def _calls_named(chain: Sequence[bytes], mark: bytes, play: str) -> Iterator[list[tuple[str, str, str]]]:
@@ -117,14 +118,15 @@ def _calls_named(chain: Sequence[bytes], mark: bytes, play: str) -> Iterator[lis
 @dataclass(frozen=True, slots=True)
 class Unpacked:
     """The content of a blob: the lines of both chains, and calls. texts: of responses, by hash. usual: the
-    other fields of most calls; unusual: those of the rest, by key.
+    other fields of most calls; unusual: those of the rest, by key, None for a call of the game that this one
+    forks from.
     """
 
     lines: list[bytes]
     probes: list[bytes]
     texts: dict[str, str]
     usual: _About | None
-    unusual: dict[str, _About]
+    unusual: dict[str, _About | None]
 
     def calls(self) -> dict[str, CallRow]:
         """The calls by key. They may include a call that is also a row, if another call had the same reply.
@@ -139,8 +141,8 @@ class Unpacked:
             for mark, chain in ((_GAME, self.lines), (_PROBES, self.probes)):
                 for named in _calls_named(chain, mark, play):
                     for key, request, response in named:
-                        if response in self.texts:
-                            about = self.unusual.get(key, self.usual)
+                        about = self.unusual.get(key, self.usual)
+                        if response in self.texts and about is not None:
                             model, finish, prompt, completion, cached, cost, latency = about
                             usage = Usage(prompt, completion, cached, cost)
                             reply = Response(self.texts[response], usage, Finish.read(finish), latency)
@@ -198,6 +200,7 @@ def pack(lines: Sequence[bytes], probes: Sequence[bytes], calls: Sequence[CallRo
     left = {call.key: call for call in calls if not call.response.prompt}
     rest = [call for call in calls if call.response.prompt]
     held: list[CallRow] = []
+    others: dict[str, str] = {}
     pieces: list[bytes] = []
     play = _play(lines)
     for mark, chain in ((_GAME, lines), (_PROBES, probes)):
@@ -210,6 +213,8 @@ def pack(lines: Sequence[bytes], probes: Sequence[bytes], calls: Sequence[CallRo
                     before, _, body = body.partition(place)
                     parts += [before, mark, _escaped(call.response.text), _END]
                     held.append(left.pop(key))
+                else:
+                    others[key] = response
             pieces.append(b"".join((*parts, body)))
         pieces.append(b"")
     about: dict[str, _About] = {
@@ -217,7 +222,11 @@ def pack(lines: Sequence[bytes], probes: Sequence[bytes], calls: Sequence[CallRo
         for one in held
     }
     usual = Counter(about.values()).most_common(1)[0][0] if about else None
-    head = msgspec.json.encode((usual, {key: own for key, own in about.items() if own != usual}))
+    unusual: dict[str, _About | None] = {key: own for key, own in about.items() if own != usual}
+    if held and _header(lines[0]).fork is not None:
+        texts = {response_digest(call.response) for call in held}
+        unusual |= {key: None for key, response in others.items() if response in texts}
+    head = msgspec.json.encode((usual, unusual))
     hashes = [hash_of(chain[-1]) if chain else ROOT for chain in (lines, probes)]
     hashes += [call.request for call in held]
     data = zlib.compress(b"\n".join((head, *pieces)), LEVEL) + bytes.fromhex("".join(hashes))

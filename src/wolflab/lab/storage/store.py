@@ -12,7 +12,7 @@ import re
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -514,10 +514,33 @@ class Store(CallStore):
     # -- calls ----------------------------------------------------------------------------
 
     def calls(self, game: int) -> dict[str, StoredCall]:
-        """The committed calls of a game, by key."""
-        unpacked = self._unpacked(game)
+        """The committed calls of a game, by key; before them, for a fork, those of its parent."""
+        unpacked, parent = self._unpacked(game), self.parent(Place.of(self.game(game)))
         held = unpacked.calls().values() if unpacked else ()
-        return {call.key: StoredCall(call.request, call.response) for call in held} | self.filed(asker(game))
+        own = {call.key: StoredCall(call.request, call.response) for call in held} | self.filed(asker(game))
+        return own if parent is None else self.borrowed(parent) | own
+
+    def borrowed(self, parent: GameRow) -> dict[str, StoredCall]:
+        """The calls of a game as its forks have them."""
+        return {key: replace(call, borrowed=True) for key, call in self.calls(parent.id).items()}
+
+    def parent(self, place: Place) -> GameRow | None:
+        """The game that a fork goes on from; None for a game that is no fork. StoreError if it is missing."""
+        fork = self.experiment.fork(place.condition)
+        if fork is None:
+            return None
+        at = (fork.games_of, place.deal, place.repeat // fork.continuations)
+        row = self._db.execute(
+            "SELECT id, condition, deal, repeat, status, error FROM games "
+            "WHERE condition = ? AND deal = ? AND repeat = ?",
+            at,
+        ).fetchone()
+        if row is None:
+            raise StoreError(
+                f"{self.path}: the game of {at[0]} (deal {at[1]}, repeat {at[2]}) that others go on from is "
+                "missing; copy the run back"
+            )
+        return GameRow(*row)
 
     def calls_with_prompts(self, game: int) -> Iterator[dict[str, Any]]:
         """Every call of a game with prompt (if kept), usage and latency."""

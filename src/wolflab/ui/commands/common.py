@@ -112,7 +112,8 @@ def prepare_resume(
             "From now on, a call that was not over in time is asked again with this max_tokens, and its "
             "record says so. All other calls go on as the run was begun",
         )
-    left = not all(row.over for row in games) or len(runner.planned_games(changed)) > len(games)
+    there = {(row.condition, row.deal, row.repeat) for row in games}
+    left = not all(row.over for row in games) or not there.issuperset(runner.planned_games(changed))
     beginning = forecast_first(console, changed, yes, command_with_yes(), store)
     if left:
         preflight_models(changed, run_path=store.path)

@@ -79,12 +79,12 @@ def show(
                 raise ExperimentError(f"show: which game? Name its number; wolflab show {run} lists them")
             return _list_games(screen, store)
         row, record = store.game(game), store.record(game)
-        say(screen, _heading(row), "dim")
+        say(screen, _heading(row, record), "dim")
         if trust:
             return show_trust(screen, record)
         names = record.ruleset.names
         seat = None if as_ is None else seat_of(names, as_, "--as")
-        ask = None if turn is None else _ask_of(names, turn)
+        ask = None if turn is None else turn_of(names, turn)
         if ask is None:
             _say_players(screen, record, seat)
             show_record(screen, record, seat, thoughts)
@@ -105,9 +105,14 @@ def show(
             _show_prompts(screen, store, game, names, whose, step)
 
 
-def _heading(row: GameRow) -> str:
-    void = ", void" if row.status == "void" else ""
-    return f"game {row.id}: condition {row.condition}, deal {row.deal}, repeat {row.repeat}{void}"
+def _heading(row: GameRow, record: GameRecord) -> str:
+    parts = [f"condition {row.condition}", f"deal {row.deal}", f"repeat {row.repeat}"]
+    parts += ["void"] if row.status == "void" else []
+    if (fork := record.fork) is not None:
+        change = {name: fork[name] for name in ("say", "change") if name in fork}
+        how = ", ".join(f"{name}: {value}" for name, value in change.items()) or "without a change"
+        parts.append(f"a fork at {fork['at']} ({how}), continuation {fork['continuation']}")
+    return f"game {row.id}: {', '.join(parts)}"
 
 
 def _list_games(console: Console, store: Store) -> None:
@@ -139,10 +144,10 @@ def _say_players(console: Console, record: GameRecord, seat: int | None) -> None
         say(console, f"  {name}{f', {role}' if role else ''}: {who}", "dim")
 
 
-def _ask_of(names: Sequence[str], turn: str) -> str:
+def turn_of(names: Sequence[str], turn: str) -> str:
     """The id of the ask of a turn. Its player may be given by name: "2/vote/player_4" is "2/vote/3"."""
     round, kind, player, *more = [*turn.split("/"), "", ""]
-    if not player or player.isdecimal():
+    if not player or player.isdecimal() or player == "sheriff":
         return turn
     return "/".join([round, kind, str(seat_of(names, player, "--turn")), *filter(None, more)])
 

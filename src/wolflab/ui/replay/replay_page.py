@@ -14,7 +14,7 @@ import msgspec
 
 from ...errors import WolflabError
 from ...lab.runs.prompts import prompts_of
-from ...lab.storage.store import Store
+from ...lab.storage.store import Place, Store
 from ...lab.studies.quoting import quotable, unquoted_seats, without_quotes
 from ..content_policy import policy_tag, written_policy
 from .story import in_a_page, packed_prompts, story_of
@@ -51,6 +51,8 @@ def replay_of(store: Store, game: int, seat: int | None = None) -> tuple[str, st
     row = store.game(game)
     if seat is None:
         title = f"Game {game} of {store.path.resolve().name}: {row.condition}, deal {row.deal}"
+        if (fork := record.fork) is not None and (parent := store.parent(Place.of(row))) is not None:
+            title += f", a fork of game {parent.id} at {fork['at']}"
         title += ", void: it counts for nothing" if row.status == "void" else ""
     else:  # void or not, the file holds nothing that the seat may not know
         title = f"Game {game}, as {record.ruleset.names[seat]}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from ...lab.results.extras import Extras
 from ...metrics.measure import PartKey
 from ...metrics.registry import GUESSED_BY
 from ...metrics.shapes import ConditionResult, SheriffCount, Summary
@@ -14,6 +15,7 @@ from . import prose
 from .blocks import PagePart, Passage, joined
 from .figures import ForestRow, Panel, forest, on_one_scale, on_page
 from .measures import (
+    difference_kind,
     down,
     from_zero,
     judged_by,
@@ -25,8 +27,8 @@ from .measures import (
     splits_in,
     spread,
 )
-from .numbers import NO_NUMBER, heat, led_by_sheriff, number, p_value
-from .report_table import Cell, ReportTable
+from .numbers import NO_NUMBER, heat, led_by_sheriff, number, p_value, shown
+from .report_table import Cell, ReportTable, TableRow
 
 
 def leadership(summary: Summary) -> PagePart:
@@ -171,6 +173,50 @@ def words(summary: Summary) -> PagePart:
     panels = [panel(measure, led, bounds=bounds) for measure in kept]
     drawn = forest("persuasion", panels, "Persuasion rate towards the recommended player")
     return prose.WORDS + on_page(drawn) + section(summary, "Persuasion rate", led, "words")
+
+
+def forks_section(summary: Summary, extras: Extras) -> PagePart:
+    """Forks: how many there are, votes for X, noise, and identified persuasion beside Ratio and DC."""
+    if not extras.forks:
+        return ""
+    of = {condition.name: condition.measures for condition in summary.conditions}
+    rows: list[TableRow] = [
+        [
+            fork.condition,
+            fork.parent,
+            counted(fork.games - fork.without, "game"),
+            str(fork.without),
+            shown(of.get(fork.condition, {}).get("votes_for_x"), "share"),
+            NO_NUMBER if fork.differing is None else shown(fork.differing, "share"),
+        ]
+        for fork in extras.forks
+    ]
+    heads = ["condition", "goes on from", "forked", "without that turn", "votes for X", "votes that differ"]
+    made = ReportTable("Forks", heads, rows, instrument=summary.instrument, left=(1,))
+    return prose.FORKS + made + _identified(summary, extras)
+
+
+def _identified(summary: Summary, extras: Extras) -> PagePart:
+    """Differences in votes for X, with Ratio and DC of the games that the forks go on from."""
+    parents = {fork.condition: fork.parent for fork in extras.forks}
+    of = {condition.name: condition.measures for condition in summary.conditions}
+    rows: list[TableRow] = []
+    for contrast in summary.contrasts:
+        if contrast.metric == "votes_for_x":
+            beside = of.get(parents.get(contrast.condition, ""), {})
+            rows.append(
+                [
+                    f"{contrast.condition} − {contrast.baseline}",
+                    shown(contrast.difference, difference_kind("votes_for_x"), signed=True),
+                    shown(beside.get("ratio")),
+                    shown(beside.get("dc"), "share"),
+                ]
+            )
+    if not rows:
+        return ""
+    heads = ["conditions", "difference in votes for X", "Ratio of the game", "DC of the game"]
+    caption = "Identified persuasion, where one asks for X and the other for Y"
+    return ReportTable(caption, heads, rows, instrument=summary.instrument)
 
 
 def asked_section(summary: Summary) -> PagePart:

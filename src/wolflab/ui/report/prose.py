@@ -30,6 +30,13 @@ rate is the net share won of those who did not mean to vote that way already: (a
 The recommended player is left out. “Missing” counts days on which the Sheriff recommended nobody,
 or several.</p>"""
 
+FORKS = """<p class="lead">A fork plays a game once more from one turn on, with other words there.
+<b>Identified persuasion</b> is the share of votes for X where the speaker asks for X, minus that share where
+it asks for Y, in the same games: how many vote so because of the words, who would not have voted so anyway.
+X is the player whom the statement recommended, if it did. The votes of X, of Y and of the speaker are left
+out. <b>Votes that differ</b> between two continuations of one game, in which the same was said, are the noise
+of the players.</p>"""
+
 PEOPLE = """<p class="lead">One person sits at the table. Ratio: how far that person believes the Sheriff,
 relative to how far it believes the other living players. DC: the share of days on which the person's vote
 turned to the Sheriff's. Correlation: how alike the person and the agents rank the players whom both have

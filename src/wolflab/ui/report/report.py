@@ -81,6 +81,7 @@ def report_page(
             ("leadership", "Opinion leadership", led.leadership),
             ("roles", "By the Sheriff's role", led.roles),
             ("words", "What the Sheriff recommends", led.words),
+            ("forks", "Forks", lambda summary: led.forks_section(summary, extras)),
             ("people", "People", people_section),
             ("beliefs", "Who believes whom", led.beliefs),
             ("asked", "Asked outside the game", led.asked_section),

@@ -89,6 +89,10 @@ def print_summary(
         which = f"{effect.condition}, {measure_name(effect.measure)}"
         say(console, f"{which}: put in {put_in}, found {found}: {verdict}")
     _print_contrasts(console, summary)
+    for fork in extras.forks:
+        if fork.differing is not None:
+            noise = in_line(fork.differing, "share")
+            say(console, f"{fork.condition}: votes that differ between continuations of a game: {noise}")
     if extras.uncompared is not None:
         say(console, uncompared_in_words(extras.uncompared), "yellow")
     if any("reasonable" in condition.measures for condition in summary.conditions):
