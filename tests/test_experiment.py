@@ -268,6 +268,7 @@ DECIDE: dict[str, Any] = {
     "probes": ["guess"],
     "interview": True,
     "scene": "two-seers",
+    "stratify": "sheriff_side",
 }
 """Fields that decide what a condition's games are, each with another value than the default."""
 DO_NOT = {
@@ -281,6 +282,8 @@ DO_NOT = {
         "planted",
         "baseline",
         "contrasts",
+        "primary",
+        "margins",
         "curve",
         "choices",
         "diversity",

@@ -212,7 +212,7 @@ async def _twin(server: TableServer, rules: str, roles: Sequence[str], choose: A
         return Deal(roles[int(ask.id.split("/")[2])]) if ask.kind == "deal" else draw_option(ask, draws)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules["wolflab.match.play"], "draw_option", as_given)
+        patch.setattr(sys.modules["wolflab.match.draws"], "draw_option", as_given)
         table = seated(server, wish(rules, people=range(len(roles))))
         frames = Frames(table.seats[0]).watch(), Frames(table.public).watch()
         began = now()
