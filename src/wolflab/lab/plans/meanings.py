@@ -34,6 +34,7 @@ MEANT_BEFORE: Mapping[str, MeantBefore] = MappingProxyType(
                 "deductive": {"layout": "append", "deduce": {"prune": True}},
             }
         ),
+        "3": MeantBefore(rules={"tell_horizon": True, "tell_stand_in": True}),
     }
 )
 """Version → what was otherwise before it, oldest first."""

@@ -14,7 +14,7 @@ import msgspec
 
 from ...errors import StoreError, WolflabError
 from ...files import write
-from ...lab.plans.meanings import with_meanings
+from ...lab.plans.meanings import MEANINGS, with_meanings
 from ...lab.plans.specs import PERSON, PlayerSpec
 from ...lab.runs.erasing import Erased, erase_said, remove_made
 from ...lab.storage.store import GameRow, Store
@@ -396,6 +396,7 @@ class StudyServer:
                 way=_WAY,
                 patience=max(GRACE, 60 * study.pause),
                 signals=study.signals and game > 0,
+                meanings=MEANINGS,
             )
         )
 
