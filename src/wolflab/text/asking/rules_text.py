@@ -23,7 +23,8 @@ _COUNTS = ("no", *NUMBER_WORDS)
 def rules_text(ruleset: Ruleset, wording: Wording = "own") -> str:
     """The full rules: setting, roles, night, day, winning; paragraphs parted by blank lines.
 
-    wording: "paper" opens as 002 §6.1 and 004 C.1 do, "own" also tells how to behave in a prompt.
+    wording: "paper" opens as 002 §6.1 and 003 A.5 do, "own" also tells how to read a prompt. `docs/rules.md`
+    lists what differs from the papers' texts.
     """
     return f"{_setting(ruleset, wording)}\n\n{_rules(ruleset)}"
 
