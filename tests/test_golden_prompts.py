@@ -180,6 +180,15 @@ def compare_golden(path: Path, found: str) -> None:
     )
 
 
+def test_no_prompt_names_the_last_round_or_a_stand_in() -> None:
+    """Both are the experimenter's (002 §6.1, 003 A.5 and 004 C.1 name neither)."""
+    names = re.compile(r"at most \w+ rounds|last round|cannot be understood|random legal|is replaced by")
+    files = list(GOLDEN.glob("*.txt"))
+    assert len(files) > 20
+    for file in files:
+        assert not names.search(" ".join(file.read_text(encoding="utf-8").split())), file.name
+
+
 def test_a_server_is_sent_what_the_golden_files_show() -> None:
     """Over a real socket: the messages to the letter."""
     requests = [

@@ -16,11 +16,11 @@ import yaml
 
 from scripted import Scripted
 from wolflab.agents.language import LanguageAgent
-from wolflab.agents.recipes import MEANT_BEFORE, RECIPES, Recipe
+from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.bench.prompts import LAYOUTS, in_layout, prompts_sent, recorded_games
 from wolflab.errors import ExperimentError
 from wolflab.lab.plans.loading import build, load_experiment
-from wolflab.lab.plans.specs import as_meant
+from wolflab.lab.plans.meanings import FIRST, MEANINGS, MEANT_BEFORE, MeantBefore, as_meant
 from wolflab.lab.plans.tournament_plan import FILE, load_tournament, make_tournament
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
@@ -252,9 +252,9 @@ def test_a_run_keeps_the_recipes_that_it_was_begun_with(tmp_path: Path) -> None:
         "deals": 1,
     }
     path = tmp_path / "run"
-    with Store.create(path, build(as_meant(data, None))) as store:
+    with Store.create(path, build(as_meant(data, FIRST))) as store:
         assert runner.play_run(store)
-        store._db.execute("DELETE FROM meta WHERE key = 'recipes'")
+        store._db.execute("DELETE FROM meta WHERE key = 'meanings'")
     (path / "experiment.yaml").write_text(yaml.safe_dump(data), encoding="utf-8")
     with Store.resume(path) as store:
         for condition in store.experiment.conditions:
@@ -289,11 +289,11 @@ def test_a_copy_of_a_runs_file_means_what_the_run_did(
         return {spec.resolved_recipe().style for cast in casts for spec in cast}
 
     assert styles() == {None}
-    later = {**MEANT_BEFORE, "later": {"vanilla": {"style": "quiet_follower"}}}
-    monkeypatch.setattr("wolflab.lab.plans.specs.MEANT_BEFORE", later)
-    monkeypatch.setattr("wolflab.lab.plans.specs.MEANINGS", "later")
+    later = {**MEANT_BEFORE, "later": MeantBefore({"vanilla": {"style": "quiet_follower"}})}
+    monkeypatch.setattr("wolflab.lab.plans.meanings.MEANT_BEFORE", later)
+    monkeypatch.setattr("wolflab.lab.plans.meanings.MEANINGS", "later")
     assert styles() == {"quiet_follower"}
-    copied.write_text(copied.read_text().replace("recipes: '2'", "recipes: '99'"))
+    copied.write_text(copied.read_text().replace(f"meanings: '{MEANINGS}'", "recipes: '99'"))
     with pytest.raises(ExperimentError, match=r"meant as in '99', which this version .* does not know"):
         styles()
 

@@ -461,19 +461,24 @@ def test_what_no_two_conditions_measured_is_said_and_what_they_did_is_not(tmp_pa
     )
 
 
-def test_players_who_know_of_the_experimenters_stop_are_named_on_the_page(tmp_path: Path) -> None:
+def test_players_who_know_of_the_experimenters_devices_are_named_on_the_page(tmp_path: Path) -> None:
     told = {"rules": {"tell_stop": True}}
     rules = {"preset": "sheriff", "sheriff": "assigned", "sheriff_death": "stop", "max_rounds": 1}
     for conditions, words in (
-        ({"as in the paper": {}, "told": told}, "stops with its Sheriff in told (tell_stop)"),
-        ({"told": told}, "stops with its Sheriff (tell_stop)"),
+        ({"as in the paper": {}, "told": told}, "that the game stops with its Sheriff in told (tell_stop)"),
+        ({"told": told}, "that the game stops with its Sheriff (tell_stop)"),
         (
             {
                 "person": {
                     "rules": {"sheriff_death": "succession", "stops_without": "player_1", "tell_stop": True}
                 }
             },
-            "stops with a certain player (tell_stop)",
+            "that the game stops with a certain player (tell_stop)",
+        ),
+        (
+            {"as in the paper": {}, "told": {"rules": {"tell_horizon": True, "tell_stand_in": True}}},
+            "which round is the last in told (tell_horizon); players are told what replaces "
+            "a choice that cannot be understood in told (tell_stand_in)",
         ),
         ({"as in the paper": {}}, ""),
     ):
@@ -481,7 +486,7 @@ def test_players_who_know_of_the_experimenters_stop_are_named_on_the_page(tmp_pa
         with Store.create(tmp_path / str(len(words)), build(data)) as made:
             assert runner.play_run(made)
             described = summary_of(made).description
-        assert described == "paper 002" + (f"; players are told that the game {words}" if words else "")
+        assert described == "paper 002" + (f"; players are told {words}" if words else "")
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,9 @@ def mattering(base: Ruleset, name: str) -> Ruleset:
         return base.with_(sheriff="elected")
     if name == "tell_stop":
         return base.with_(sheriff="assigned", sheriff_death="stop")
+    told = {"max_rounds": "tell_horizon", "unusable_night_reply": "tell_stand_in"}
+    if name in told:
+        return base.with_(**{told[name]: True})
     return base.with_(pass_competes=False) if name == "may_abstain" else base
 
 
@@ -113,6 +116,24 @@ def test_players_are_told_who_is_never_sheriff_and_the_stop_without_a_player_onl
     )
 
 
+@pytest.mark.parametrize("preset", PRESETS)
+def test_no_preset_tells_the_last_round_or_a_stand_in(preset: str) -> None:
+    """Both are the experimenter's: 002 §6.1, 003 A.5 and 004 C.1 do not name them."""
+    rules = PRESETS[preset]
+    told = rules.with_(tell_horizon=True, tell_stand_in=True)
+    for plain, whole in (
+        (rules_text(rules), rules_text(told)),
+        (rules_text(rules, "paper"), rules_text(told, "paper")),
+        (rules_for_people(rules), rules_for_people(told)),
+    ):
+        for words in ("at most", "last round", "nobody wins", "understood", "replaced", "legal"):
+            assert words not in plain
+        before, _, rest = whole.partition(", for at most ")
+        _, _, after = rest.partition("after the last round nobody wins")
+        stand_in = after[after.index(" A choice that") : after.index("\n\nThe day")]
+        assert plain == before + after.replace(stand_in, "")
+
+
 @examples(50)
 @given(rulesets())
 def test_any_ruleset_is_told_whole(rules: Ruleset) -> None:
@@ -131,7 +152,7 @@ def test_presets_tell_their_papers_rules() -> None:
     sheriff, witch, doctor = (rules_text(PRESETS[name]) for name in ("sheriff", "witch", "doctor"))
     assert "two Werewolves, three Villagers, one Seer and one Guard" in sheriff
     assert "election phase: three living players" in sheriff
-    assert "for at most six rounds" in sheriff
+    assert "alternate until one side wins.\n" in sheriff
     assert "no plain Villager is alive" in witch
     assert "each vote is public at once" in witch
     assert "the last one decides" in doctor

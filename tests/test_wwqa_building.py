@@ -33,7 +33,7 @@ from wolflab.wwqa.building import (
     proved,
     variants,
 )
-from wolflab.wwqa.items import NO, YES, Item, write_items
+from wolflab.wwqa.items import NO, YES, Item, rules_as_plain, write_items
 from wolflab.wwqa.kinds import KINDS
 from wolflab.wwqa.kinds.kind import HELD_OUT, EngineAnswer, QuestionKind, seats
 from wolflab.wwqa.question_files import read_questions
@@ -465,6 +465,35 @@ def test_other_rules_can_be_told_by_their_text(rules: str) -> None:
     for item in built(rules).items:
         assert item.ruleset is not None
         assert (rules_in_words(item.ruleset) != own) == (item.split == "ruleset")
+
+
+TOLD = {"tell_horizon": True, "tell_stand_in": True}
+LAST_ROUND = {"over-after-vote", "winner-after-vote", "over-if-out", "winner-if-out"}
+
+
+def test_nothing_is_asked_that_the_text_leaves_out() -> None:
+    """The last round, and what stands in for an unusable choice."""
+    asked = {"rounds", "unusable-choice", *LAST_ROUND}
+    for rules, names_them in ((SHERIFF, False), (SHERIFF.with_(max_rounds=2, **TOLD), True)):
+        items = build_items(rules, 240, 5, kinds=asked, shares={"train": 1.0}).items
+        assert ({"rounds", "unusable-choice"} <= {item.kind for item in items}) == names_them
+        ends = [item for item in items if item.value == "nobody"]
+        assert bool(ends) == names_them
+        assert all(proved(item) for item in items)
+        text = rules_in_words(rules)
+        assert ("last round" in text, "cannot be understood" in text) == (names_them, names_them)
+
+
+def test_older_files_mean_rules_that_tell_of_both() -> None:
+    """They name a preset alone; now the preset is written as such."""
+    older = Item(question="", answer="12", kind="rounds", rules="witch", asked={}, value=12, wording="0.0.0")
+    assert older.ruleset == preset("witch").with_(**TOLD)
+    assert "for at most twelve rounds" in prompt(older, True)
+    assert rules_as_plain(preset("witch")) == {"preset": "witch"}
+    now = Item(question="", answer="", rules=rules_as_plain(preset("witch")))
+    assert now.ruleset == preset("witch")
+    own = Item(question="", answer="", rules={"preset": "witch", "tie": "random"})
+    assert own.ruleset == preset("witch").with_(tie="random")
 
 
 @pytest.mark.slow

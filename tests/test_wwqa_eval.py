@@ -74,7 +74,7 @@ def built(each: int = 4) -> list[Item]:
     """Questions of every form in every split: a Yes and a No about one situation, a choice, a number."""
     items = []
     for split in SPLITS:
-        rules = "witch" if split == "ruleset" else "sheriff"
+        rules = {"preset": "witch" if split == "ruleset" else "sheriff"}
         for k in range(each):
             about = {"split": split, "rules": rules, "situation": f"{split}{k}", "kind": f"kind{k % 2}"}
             for said in ("Yes", "No"):

@@ -54,7 +54,7 @@ VARIANTS = (
 RULESETS = [
     short
     for rules in (*PRESETS.values(), *VARIANTS)
-    for short in (rules, rules.with_(name=f"{rules.name}, 2 rounds", max_rounds=2))
+    for short in (rules, rules.with_(name=f"{rules.name}, 2 rounds", max_rounds=2, tell_horizon=True))
 ]
 
 
@@ -177,6 +177,10 @@ def tie_is_drawn(counts: Counter[int | None], result: VoteCounted, leading: list
     return result.seat in leading if len(leading) > 1 else None
 
 
+def tie_is_drawn_of_more(counts: Counter[int | None], result: VoteCounted, leading: list[int]) -> bool | None:
+    return result.seat in leading if len(leading) > 1 and counts[None] < counts[leading[0]] else None
+
+
 def pass_wins(counts: Counter[int | None], result: VoteCounted, leading: list[int]) -> bool | None:
     return result.seat is None if leading and counts[None] > counts[leading[0]] else None
 
@@ -251,6 +255,14 @@ def votes_are_open(game: Watched) -> bool | None:
     return public and all(len(step) == 1 for step in steps) if steps else None
 
 
+def first_voters(game: Watched) -> bool | None:
+    """One player died in the first night, and nobody else was gone at the vote."""
+    dead, votes = game.first_deaths(), next(game.votes(), None)
+    if len(dead) != 1 or votes is None or len(votes[0]) != game.rules.players - 1:
+        return None
+    return {vote.voter for vote in votes[1]} == {*range(game.rules.players)} - {*dead}
+
+
 def no_winner(game: Watched) -> bool | None:
     assert game.state.outcome is not None
     limit = game.state.outcome.reason is Reason.ROUND_LIMIT
@@ -270,6 +282,7 @@ CLAIMS: dict[str, Claim] = {
     "no-others": won(Winner.WEREWOLVES, lambda game: game.wolves(game.alive()) == len(game.alive())),
     "tie-nobody": counted(tie_leaves_nobody),
     "tie-random": counted(tie_is_drawn),
+    "tie-random-passes": counted(tie_is_drawn_of_more),
     "votes-secret": votes_are_secret,
     "votes-open": votes_are_open,
     "last-round": no_winner,
@@ -295,6 +308,7 @@ CLAIMS: dict[str, Claim] = {
     "one-to-one": over(lambda game, living: len(living) == 2 and game.wolves(living) == 1),
     "villagers-gone": over(lambda game, living: game.wolves(living) > 0 and not plain_left(game, living)),
     "one-left": over(lambda game, living: len(living) > 0 and game.wolves(living) == len(living)),
+    "votes-after-night": first_voters,
     "out-of-rounds": no_winner,
     "fewer-votes": counted(fewer_stays),
     "killed-at-night": killed,

@@ -57,6 +57,8 @@ OTHERS = {
         reveal="first_night",
         may_abstain=False,
         max_rounds=4,
+        tell_horizon=True,
+        tell_stand_in=True,
     ),
 }
 
@@ -118,7 +120,7 @@ def test_engine_and_oracle_agree_on_situations_drawn_at_random() -> None:
     assert answered > 4 * DRAWS
 
 
-WORDS = {"name", "player_name", "first_player", "role_names", "tell_stop"}
+WORDS = {"name", "player_name", "first_player", "role_names", "tell_stop", "tell_horizon", "tell_stand_in"}
 
 FIRST_NIGHT = {
     "moment": "night",
@@ -128,6 +130,7 @@ FIRST_NIGHT = {
     "intended": 2,
 }
 ALWAYS = {
+    "sheriff": (Item(question="", answer="", kind="rounds", asked={}),),
     "nine": (
         Item(question="", answer="", kind="hunter-may-shoot", asked={"how": "vote"}),
         Item(question="", answer="", kind="hunter-may-shoot", asked={"how": "kill"}),
@@ -162,8 +165,8 @@ def near(rules: Ruleset) -> Iterator[tuple[str, Ruleset]]:
 def test_a_changed_switch_changes_the_same_answers() -> None:
     """Every switch, by every value that it may have, for some questions of each sort under every preset.
 
-    `name` is a label and no rule; three switches change words alone, see the next test; `tell_stop` is about
-    what players are told of a rule, and a question's reader is told every rule.
+    `name` is a label and no rule; three switches change words alone, see the next test; `tell_stop`,
+    `tell_horizon` and `tell_stand_in` are about what players are told of a rule.
     """
     noticed: Counter[str] = Counter()
     for name in [*PRESETS, "a Sheriff drawn in secret"]:

@@ -250,6 +250,7 @@ class Table:
             if self.person in gone:
                 return NOBODY
         last = self.moment == "voting" and self.round >= self.rules.max_rounds
+        need(self.rules.tell_horizon or not last)  # the text does not name the last round
         return NOBODY if last else "goes on"
 
     # -- the day

@@ -301,17 +301,6 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
 as in that paper."""
 
 
-MEANT_BEFORE: Mapping[str, Mapping[str, Mapping[str, Any]]] = MappingProxyType(
-    {"2": {"vanilla": {"layout": "append"}, "deductive": {"layout": "append", "deduce": {"prune": True}}}}
-)
-"""Version of the recipes' names, oldest first → the fields that had other values before it. A run stores its
-version; the first runs have none.
-"""
-
-MEANINGS = [*MEANT_BEFORE][-1]
-"""The present version of the recipes' names."""
-
-
 def recipe(name: str) -> Recipe:
     """The recipe of that name; ExperimentError lists the known ones."""
     if not isinstance(name, str) or name not in RECIPES:

@@ -222,6 +222,8 @@ SHERIFF = Ruleset(
     speaking_order="sheriff_side",
     may_vote_self=True,
     max_rounds=6,
+    tell_horizon=False,
+    tell_stand_in=False,
     sheriff="elected",
 )
 """002: a Sheriff leads the discussion."""
@@ -244,6 +246,8 @@ WITCH = Ruleset(
     last_words="voted_out",
     wolves_win="no_villager",
     max_rounds=12,
+    tell_horizon=False,
+    tell_stand_in=False,
 )
 """003: Guard and Witch, open votes, last words."""
 
@@ -256,6 +260,8 @@ DOCTOR = Ruleset(
     wolves_may_target_pack=False,
     tie="random",
     max_rounds=10,
+    tell_horizon=False,
+    tell_stand_in=False,
 )
 """004: Doctor, random ties."""
 
@@ -269,6 +275,8 @@ NINE = Ruleset(
     last_words="voted_out",
     wolves_win="no_villager_or_no_ability",
     max_rounds=12,
+    tell_horizon=False,
+    tell_stand_in=False,
 )
 """The usual tournament game of nine."""
 

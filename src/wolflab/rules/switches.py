@@ -43,6 +43,9 @@ class Switches:
 
     unusable_night_reply: Literal["random", "pass"] = "random"
     """What stands in for an unusable night reply: any legal choice, or pass if it is legal."""
+    tell_stand_in: bool = True
+    """Whether the players' rules say what stands in for an unusable night reply. No preset tells it: the
+    papers' players do not know of it. The default is what records meant before this switch."""
 
     # day
     discussion: bool = True
@@ -69,6 +72,10 @@ class Switches:
     """Who wins when the last Werewolf dies together with the last of those whom the Werewolves had to
     kill."""
     max_rounds: int = 10
+    tell_horizon: bool = True
+    """Whether the players' rules say that `max_rounds` is the last round, and that nobody wins after it. No
+    preset tells it: the papers' players do not know of it, and a known last round changes play. The default
+    is what records meant before this switch."""
     stops_without: str | None = None
     """A player's name: the game stops without a winner when that player leaves (002: the person)."""
 

@@ -28,8 +28,8 @@ _OPEN = {
 
 @lru_cache(256)
 def rules_in_words(ruleset: Ruleset) -> str:
-    """The rules as text, with their names of the roles. It has all rules, since questions may be about rules
-    that players are not told.
+    """The rules as text, with their names of the roles. It tells of a stop always: questions may be
+    about it. Questions about the last round and the stand-ins are asked only where players are told of them.
     """
     return disguised(rules_text(ruleset.with_(tell_stop=True), "paper"), ruleset)
 

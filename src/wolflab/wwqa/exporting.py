@@ -141,6 +141,8 @@ def _row(path: Path, item: Item, rules_text: bool) -> dict[str, Any]:
 def _rules(item: Item) -> str:
     if isinstance(item.rules, str):
         return item.rules
+    if item.rules.keys() == {"preset"}:
+        return str(item.rules["preset"])
     return msgspec.json.encode(item.rules, order="sorted").decode()
 
 

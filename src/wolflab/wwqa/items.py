@@ -43,9 +43,10 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A question and its answer.
 
     question: the text without the options and the rules. answer: "Yes" or "No"; one of `choices`; or the open
-    answer in words ("player_3", "player_1, player_4", "nobody", "3"). rules: the preset's name, or the
-    switches that differ from the defaults; "" if unknown. situation: an id shared by items about one
-    situation; pair: one shared by a Yes and a No in equal words. facts, asked: the situation and the question
+    answer in words ("player_3", "player_1, player_4", "nobody", "3"). rules: `{preset: …}`, or the switches
+    that differ from the defaults; "" if unknown. A preset's name alone, as in older files, means its rules
+    with the last round and the stand-ins told. situation: an id shared by items about one situation; pair:
+    one shared by a Yes and a No in equal words. facts, asked: the situation and the question
     as data (see `situations.GameSituation`), seats from 0. value: the answer as data. derivation: of the
     answer, a sentence for each step. difficulty: the number of told facts that change the answer when changed
     alone.
@@ -112,7 +113,11 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 @lru_cache(1024)
 def _ruleset(rules: bytes) -> Ruleset:
     plain = msgspec.json.decode(rules)
-    return preset(plain) if isinstance(plain, str) else from_plain(Ruleset, plain)
+    if isinstance(plain, str):
+        return preset(plain).with_(tell_horizon=True, tell_stand_in=True)
+    if "preset" in plain:
+        plain = {**preset(plain.pop("preset")).as_dict(), **plain}
+    return from_plain(Ruleset, plain)
 
 
 def rules_fit(ruleset: Ruleset, when: Mapping[str, Any]) -> bool:
@@ -123,7 +128,7 @@ def rules_fit(ruleset: Ruleset, when: Mapping[str, Any]) -> bool:
 
 def rules_as_plain(ruleset: Ruleset) -> str | dict[str, Any]:
     """A ruleset as an item stores it."""
-    return ruleset.name if PRESETS.get(ruleset.name) == ruleset else ruleset.stated()
+    return {"preset": ruleset.name} if PRESETS.get(ruleset.name) == ruleset else ruleset.stated()
 
 
 def write_items(path: Path, items: Iterable[Item]) -> None:

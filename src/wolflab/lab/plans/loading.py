@@ -6,23 +6,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...agents.recipes import MEANINGS
 from ...errors import ExperimentError
 from .experiment import Experiment
+from .meanings import MEANINGS, as_meant
 from .renaming import overridden
 from .sources import read_fields
-from .specs import as_meant
 from .tournament_plan import make_tournament
 
 
 def load_experiment(
-    source: str | Path, overrides: Sequence[str] = (), village: bool = False, meanings: str | None = MEANINGS
+    source: str | Path, overrides: Sequence[str] = (), village: bool = False, meanings: str = MEANINGS
 ) -> Experiment:
     """Read an experiment: a path, or the name of a shipped one.
 
     overrides: ``place.to.change=value`` with YAML values; a first part that is no field of the file names a
-    player ("sheriff.model=…"). village: apply the file's `village` part. meanings: the version of the
-    recipes' names, where the file has none (`specs.as_meant`).
+    player ("sheriff.model=…"). village: apply the file's `village` part. meanings: the version of
+    what names mean, where the file has none (`meanings.as_meant`).
     """
     data, where = read_fields(source, "experiment")
     return build(as_meant(data, meanings), overrides, village, where)

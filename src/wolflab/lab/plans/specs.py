@@ -13,14 +13,13 @@ from pydantic import AfterValidator, Field, model_validator
 
 from ...agents.experience import GOOD, LIMIT
 from ...agents.own import class_named
-from ...agents.recipes import MEANINGS, MEANT_BEFORE, RECIPES, Recipe, recipe
+from ...agents.recipes import RECIPES, Recipe, recipe
 from ...errors import ExperimentError, ModelError, RulesetError
 from ...fields import FieldError, Part, from_plain
 from ...metrics.published import published_table
 from ...metrics.registry import unknown_measure
 from ...models.catalog import BUILT_IN, check_settings
 from ...models.embedders import resolve_embedder
-from ...renamed import with_current_names
 from ...rules import ROLES, Ruleset, preset
 from ...text.asking.disguise import DISGUISES, disguise
 
@@ -78,65 +77,6 @@ def _a_measure(name: str) -> str:
 
 MeasureName = Annotated[str, AfterValidator(_a_measure)]
 """A measure with one number for each condition."""
-
-
-_MEANT = "recipes"
-
-
-def with_meanings(written: str) -> str:
-    """A run's file with the version of its recipes' names, so that a copy plays the same (`as_meant`)."""
-    return f"{written}{_MEANT}: '{MEANINGS}'\n"
-
-
-def as_meant(data: Mapping[str, Any], meanings: str | None = MEANINGS) -> dict[str, Any]:
-    """The plain values of a file, with the recipes' meanings of the time when its run began.
-
-    meanings: the version (`agents.recipes.MEANINGS`) where the file has none; None for a run from before the
-    first change. Raises ExperimentError for an unknown version.
-    """
-    if _MEANT in data or meanings != MEANINGS:
-        data = with_current_names(data)
-    meanings, steps = data.get(_MEANT, meanings), [*MEANT_BEFORE]
-    data = {name: part for name, part in data.items() if name != _MEANT}
-    if meanings == MEANINGS:
-        return data
-    if meanings is not None and meanings not in steps:
-        raise ExperimentError(
-            f"recipes are meant as in {meanings!r}, which this version of Wolflab does not know; use a newer "
-            "version"
-        )
-    values = {
-        name: {place: _naming_its_recipe(spec) for place, spec in part.items()}
-        if name in ("players", "entrants") and isinstance(part, Mapping)
-        else part
-        for name, part in data.items()
-    }
-    for step in steps[steps.index(meanings) + 1 if meanings else 0 :]:
-        values = {name: _meant_before(value, MEANT_BEFORE[step]) for name, value in values.items()}
-    return values
-
-
-def _naming_its_recipe(spec: Any) -> Any:
-    """A player of a file: a recipe's name is a player, and a player without a recipe gets the default one."""
-    usual = {"recipe": PlayerSpec.model_fields["recipe"].default}
-    return usual | spec if isinstance(spec, dict) else {"recipe": spec}
-
-
-def _meant_before(value: Any, otherwise: Mapping[str, Mapping[str, Any]]) -> Any:
-    """The value with the former defaults filled into every recipe in it; fields that the file sets stay."""
-    if not isinstance(value, Mapping):
-        return value
-    meant = {name: _meant_before(part, otherwise) for name, part in value.items()}
-    given = meant.get("recipe")
-    written = {"name": given} if isinstance(given, str) else given
-    if isinstance(written, Mapping) and (before := otherwise.get(written.get("name", ""))) is not None:
-        stages = {
-            name: {**part, **mine}
-            for name, part in before.items()
-            if isinstance(part, Mapping) and isinstance(mine := written.get(name), Mapping)
-        }
-        meant["recipe"] = {**before, **written, **stages}
-    return meant
 
 
 def ruleset_of(value: str | Mapping[str, Any]) -> Ruleset:

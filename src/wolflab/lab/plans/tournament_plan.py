@@ -21,6 +21,7 @@ from ...fields import Part
 from ...metrics.standings import VERSUS, Matchup
 from ...models.catalog import name_and_settings
 from .experiment import Experiment, checked
+from .meanings import as_meant
 from .overrides import Change, changes_of, model_given, override
 from .policies import by_name
 from .renaming import (
@@ -44,7 +45,6 @@ from .specs import (
     Published,
     RenamedCondition,
     Rules,
-    as_meant,
 )
 
 FILE = "tournament.yaml"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...errors import StoreError
@@ -96,20 +96,27 @@ def _designs(experiment: Experiment) -> dict[str, SheriffDesign]:
 
 
 def _described(experiment: Experiment) -> str:
-    """The experiment's source, and the conditions whose players know of the experimenter's stops, unlike in
-    002.
+    """The experiment's source, and the conditions whose players are told of the experimenter's devices. No
+    paper's players are.
     """
     rules = {name: experiment.ruleset(name) for name in experiment.conditions}
-    stops: dict[str, Callable[[Ruleset], bool]] = {
-        "with its Sheriff": lambda r: r.sheriff != "none" and r.sheriff_death == "stop",
-        "with a certain player": lambda r: r.stops_without is not None,
-    }
     parts = [experiment.source]
-    for how, stopping in stops.items():
-        telling = [name for name, ruleset in rules.items() if ruleset.tell_stop and stopping(ruleset)]
+    for (switch, what), is_told in _DEVICES.items():
+        telling = [name for name, ruleset in rules.items() if getattr(ruleset, switch) and is_told(ruleset)]
         where = "" if len(telling) == len(rules) else f" in {', '.join(telling)}"
-        parts += [f"players are told that the game stops {how}{where} (tell_stop)"] if telling else []
+        parts += [f"players are told {what}{where} ({switch})"] if telling else []
     return "; ".join(part for part in parts if part)
+
+
+_DEVICES: Mapping[tuple[str, str], Callable[[Ruleset], bool]] = {
+    ("tell_stop", "that the game stops with its Sheriff"): lambda rules: (
+        rules.sheriff != "none" and rules.sheriff_death == "stop"
+    ),
+    ("tell_stop", "that the game stops with a certain player"): lambda rules: rules.stops_without is not None,
+    ("tell_horizon", "which round is the last"): lambda rules: True,
+    ("tell_stand_in", "what replaces a choice that cannot be understood"): lambda rules: True,
+}
+"""The experimenter's devices: (the switch that tells players, what it tells) → whether the rules have it."""
 
 
 def _curve(experiment: Experiment) -> Curve | None:

@@ -31,9 +31,9 @@ from ...metrics.standings import (
 from ...stats.sequential import Interval, sequence
 from ..plans.experiment import Experiment
 from ..plans.matching import matched_rows
+from ..plans.meanings import as_meant
 from ..plans.numbering import numbering
 from ..plans.sources import read_fields
-from ..plans.specs import as_meant
 from ..plans.tournament_plan import FILE, Stop, Tournament, make_tournament
 from ..storage.store import GameRow, Store
 from . import runner

@@ -18,7 +18,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from ...agents.recipes import MEANINGS
 from ...errors import StoreError
 from ...fields import LARGEST_TEXT, read_yaml
 from ...files import make_folder, write
@@ -32,8 +31,9 @@ from ...text.replies.parse import READING
 from ...usage import CallTotals, Spent, Usage
 from ..plans.experiment import Experiment
 from ..plans.loading import load_experiment
+from ..plans.meanings import FIRST, MEANINGS, with_meanings
 from ..plans.numbering import NumberOf
-from ..plans.specs import PERSON, with_meanings
+from ..plans.specs import PERSON
 from .call_store import CallStore
 from .packing import Packed, Unpacked, forgotten, pack, totals_by_model, unpack
 from .quotes import Quotes
@@ -55,7 +55,9 @@ CREATE TABLE IF NOT EXISTS sittings (
 """
 _KEEP_ROW = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
 _ASKER = "game/"
-_MEANINGS, _READING = "recipes", "reading"
+_MEANINGS, _READING = "meanings", "reading"
+_MEANINGS_BEFORE = "recipes"
+"""The name under which older runs have the version."""
 _SAID = """model = 'person' AND text LIKE '{"said":%' AND text NOT LIKE '{"said":""%'"""
 _LIMIT = re.compile(r"^((?:[^=]*\.)?max_tokens)=")
 """The changes that set the limit of a model's replies."""
@@ -202,9 +204,9 @@ class Store(CallStore):
         return _experiment(self.path, self.meanings)
 
     @property
-    def meanings(self) -> str | None:
-        """The version of the recipes' names when the run began; None before the first change."""
-        return self.meta(_MEANINGS)
+    def meanings(self) -> str:
+        """The version of what names mean when the run began (`lab.plans.meanings`)."""
+        return self.meta(_MEANINGS) or self.meta(_MEANINGS_BEFORE) or FIRST
 
     @property
     def read_as_now(self) -> bool:
@@ -585,7 +587,7 @@ def asker(game: int) -> str:
     return f"{_ASKER}{game}"
 
 
-def _experiment(path: Path, meanings: str | None) -> Experiment:
+def _experiment(path: Path, meanings: str) -> Experiment:
     file = path / "experiment.yaml"
     if not file.is_file():
         raise StoreError(f"{path} is an incomplete run: experiment.yaml is missing; copy it back")

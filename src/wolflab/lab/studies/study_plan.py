@@ -23,6 +23,7 @@ from ...rules import ROLES
 from ..plans.design import sheriff_side
 from ..plans.experiment import Experiment
 from ..plans.loading import build
+from ..plans.meanings import FIELD, MEANINGS, without_version
 from ..plans.served import servers_of
 from ..plans.sources import checking, read_fields
 from ..plans.specs import PERSON, FolderName
@@ -318,12 +319,14 @@ def _without_people(data: Any) -> Any:
     return [_without_people(value) for value in data] if isinstance(data, list) else data
 
 
-def load_study(source: str | Path) -> StudyPlan:
-    """Load a study from a file or a shipped name; ExperimentError if it is invalid."""
+def load_study(source: str | Path, meanings: str = MEANINGS) -> StudyPlan:
+    """Load a study from a file or a shipped name; ExperimentError if it is invalid. meanings: see
+    `study_of`.
+    """
     data, where = read_fields(source, "study", "studies")
     if isinstance(named := data.get("ids"), str):
         data = {**data, "ids": _ids_in(Path(source).parent / named)}
-    return study_of(data, where)
+    return study_of(data, where, meanings)
 
 
 def _ids_in(file: Path) -> list[str]:
@@ -334,10 +337,12 @@ def _ids_in(file: Path) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def study_of(data: Mapping[str, Any], where: str) -> StudyPlan:
-    """A study from plain values. The version of recipes' names is passed to the experiment."""
-    data = dict(data)
-    if (meant := data.pop("recipes", None)) is not None and isinstance(data.get("experiment"), dict):
-        data["experiment"] = {"recipes": meant, **data["experiment"]}
+def study_of(data: Mapping[str, Any], where: str, meanings: str = MEANINGS) -> StudyPlan:
+    """A study from plain values. meanings: the version of what names mean, where the file has none; it is
+    passed to the experiment.
+    """
+    data, version = without_version(data, meanings)
+    if version != MEANINGS and isinstance(data.get("experiment"), dict):
+        data["experiment"] = {FIELD: version, **data["experiment"]}
     with checking(where, StudyPlan, "docs/studies.md"):
         return StudyPlan(**data)

@@ -45,6 +45,7 @@ from ...policy.rollout import (
 from ...policy.train import Learner, TrainLog, usable_device
 from ...rules import Side
 from ...stats.comparing import paired
+from ..plans.meanings import FIRST
 from ..plans.policies import policy_digest, require_policy
 from ..storage.run_files import TRAINING, held, must_be_new, new_directory
 from . import files
@@ -106,7 +107,7 @@ def training_in(folder: Path) -> TrainingSpec:
             f"{folder} is no training ({FILE} is missing); start one with: wolflab train NAME, or wolflab "
             "exploit TARGET"
         )
-    return load_training(folder / FILE)
+    return load_training(folder / FILE, meanings=FIRST)
 
 
 def run_training(folder: Path, watch: TrainingWatch = lambda progress: None) -> None:

@@ -28,6 +28,7 @@ from ...models.catalog import resolve
 from ...models.embedders import resolve_embedder
 from ...policy.settings import Training
 from ...rules import Ruleset, Side
+from ..plans.meanings import FIRST, MEANINGS, switches_before
 from ..plans.overrides import changes_of, override
 from ..plans.policies import by_name
 from ..plans.sources import checking, read_fields, validation_sentence
@@ -78,7 +79,8 @@ class TrainingSpec(Part):
     mapping of `name` and sizes. fixed, fixed_model: recipe and model of the styled players (None: the
     learner's). opponent: one frozen player for every seat that does not learn, instead of the population
     (`wolflab exploit`). start: the policy to start from, by name or file, instead of a random network and
-    cloning. seeds: one training each.
+    cloning. seeds: one training each. meanings: the version of what the rules' names mean
+    (`lab.plans.meanings`); trainings that were begun before it was kept have none.
     """
 
     name: FolderName
@@ -100,6 +102,7 @@ class TrainingSpec(Part):
     """Worker processes; None is one for each core."""
     device: Annotated[str, AfterValidator(_device)] = "auto"
     """The device of the network: cpu, cuda, cuda:1, mps; auto is cuda if available, else cpu."""
+    meanings: str = FIRST
 
     @model_validator(mode="after")
     def _check(self) -> TrainingSpec:
@@ -222,7 +225,7 @@ class TrainingSpec(Part):
     def ruleset(self, players: int | None = None) -> Ruleset:
         """The ruleset, for this number of players."""
         base = {"preset": self.rules} if isinstance(self.rules, str) else dict(self.rules)
-        rules = ruleset_of({"preset": "doctor", **base})
+        rules = ruleset_of({"preset": "doctor", **switches_before(self.meanings), **base})
         return rules if players is None else resized(rules, players)
 
     @property
@@ -329,13 +332,16 @@ def _spell_out(values: dict[str, Any], place: Sequence[str]) -> None:
             return
 
 
-def load_training(source: str | Path, overrides: Sequence[str] = ()) -> TrainingSpec:
+def load_training(
+    source: str | Path, overrides: Sequence[str] = (), meanings: str = MEANINGS
+) -> TrainingSpec:
     """A training from a YAML file or the name of a shipped one, with changes such as ``training.updates=20``.
 
-    Its title lists changes that decide what is learned. Raises ExperimentError for anything invalid.
+    Its title lists changes that decide what is learned. meanings: the version of what names mean, where the
+    file has none. Raises ExperimentError for anything invalid.
     """
     data, where = read_fields(source, "training", FOLDER)
-    made = make_training(data, overrides, where)
+    made = make_training({"meanings": meanings, **data}, overrides, where)
     fields = {change: change.path.partition(".")[0] for change in changes_of(overrides)}
     changes = ", ".join(change for change, field in fields.items() if field not in APART)
     if not changes or "title" in fields.values():
@@ -347,7 +353,7 @@ def make_training(
     data: Mapping[str, Any], overrides: Sequence[str] = (), where: str = "training"
 ) -> TrainingSpec:
     """A training from plain values; see `load_training`."""
-    values: dict[str, Any] = copy.deepcopy(dict(data))
+    values: dict[str, Any] = copy.deepcopy({"meanings": MEANINGS, **data})
     for change in changes_of(overrides):
         _spell_out(values, change.path.split(".")[:-1])
         override(values, change, TrainingSpec, None)

@@ -240,7 +240,7 @@ def _is_verb(text: str, start: int, end: int, object_: re.Pattern[str]) -> bool:
 _ALSO_SAID = (
     "Uncertain. Pass. Yes, no, left, right, nobody. The Sheriff, the moderator, your teammate. "
     "A statement, a speech, a vote, an announcement, a name, a role, a night, a day, a round, a phase. "
-    "An empty reply."
+    "An empty reply. Twelve players."
 )
 """Words of prompts that stand in the code and not in a template."""
 

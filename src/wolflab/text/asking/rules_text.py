@@ -2,8 +2,9 @@
 
 Every switch changes the text, so that every model reads the rules that it plays by. Left out on purpose are
 the ruleset's `name`, which is a label and no rule, and what is the experimenter's secret (002 §9.1, Fig. 2):
-`sheriff_role`, that a contested election has somebody who must win it, and, unless `tell_stop` is set, that
-the game stops when its Sheriff dies or a certain player leaves.
+`sheriff_role`, and that a contested election has somebody who must win it. A switch of its own tells each
+other device of the experimenter: `tell_stop` that the game stops when its Sheriff dies or a certain player
+leaves, `tell_horizon` the last round, `tell_stand_in` what stands in for an unusable choice.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _COUNTS = ("no", *NUMBER_WORDS)
 def rules_text(ruleset: Ruleset, wording: Wording = "own") -> str:
     """The full rules: setting, roles, night, day, winning; paragraphs parted by blank lines.
 
-    wording: "paper" opens as 002 §6.1 and 004 C.1 do, "own" also tells how to behave in a prompt.
+    wording: "paper" opens as 002 §6.1 and 003 A.5 do, "own" also tells how to read a prompt. `docs/rules.md`
+    lists what differs from the papers' texts.
     """
     return f"{_setting(ruleset, wording)}\n\n{_rules(ruleset)}"
 
@@ -86,10 +88,15 @@ def _roles(rules: Ruleset) -> str:
     return (
         f"Roles: there are {listed(counted)}. Each player is secretly dealt one role at the beginning and "
         f"belongs either to the Werewolves or to the village ({listed(village)}). Night and day rounds "
-        f"alternate until one side wins, for at most {_count(rules.max_rounds)} "
-        f"round{'s' if rules.max_rounds > 1 else ''} of one night and one day each; after the last round "
-        "nobody wins."
+        f"alternate until one side wins{_horizon(rules)}."
     )
+
+
+def _horizon(rules: Ruleset) -> str:
+    if not rules.tell_horizon:
+        return ""
+    rounds = f"{_count(rules.max_rounds)} round{'s' if rules.max_rounds > 1 else ''}"
+    return f", for at most {rounds} of one night and one day each; after the last round nobody wins"
 
 
 def _night(rules: Ruleset) -> str:
@@ -100,12 +107,17 @@ def _night(rules: Ruleset) -> str:
         "sequential": "Deaths take effect before the Seer acts: who is killed in the night does not act "
         "after it",
     }[rules.deaths]
+    return f"In the night round: {cards}. Only living players can be chosen. {deaths}.{_stand_in(rules)}"
+
+
+def _stand_in(rules: Ruleset) -> str:
+    if not rules.tell_stand_in:
+        return ""
     unusable = {
         "random": "a random legal one",
         "pass": "passing, or by a random legal one where passing is not allowed",
     }[rules.unusable_night_reply]
-    replaced = f"A choice that cannot be understood is replaced by {unusable}"
-    return f"In the night round: {cards}. Only living players can be chosen. {deaths}. {replaced}."
+    return f" A choice that cannot be understood is replaced by {unusable}."
 
 
 def _by_day(role: Role) -> bool:

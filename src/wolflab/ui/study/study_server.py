@@ -14,7 +14,8 @@ import msgspec
 
 from ...errors import StoreError, WolflabError
 from ...files import write
-from ...lab.plans.specs import PERSON, PlayerSpec, with_meanings
+from ...lab.plans.meanings import MEANINGS, with_meanings
+from ...lab.plans.specs import PERSON, PlayerSpec
 from ...lab.runs.erasing import Erased, erase_said, remove_made
 from ...lab.storage.store import GameRow, Store
 from ...lab.studies.people import WITHDRAWN, StudyPeople, StudyPerson, is_abandoned, step_of
@@ -42,7 +43,7 @@ from ..web.web_table import WebTable
 TABLES = "tables"
 _WAY = "/study/now"
 _PLAYED = {"experiment"}
-"""Fields that are compared with the run's own file: the folder's copy also says what recipes' names mean."""
+"""Fields that are compared with the run's own file: the folder's copy also says what names mean."""
 _WHO_COMES = {"ids", "people", "place_from", "place_kept", "again"}
 """Fields that may change during a study."""
 _TRY_AGAIN = 60.0
@@ -100,8 +101,9 @@ class StudyServer:
             server = cls(folder, study, store, guarded)
             server.people.invite(study.ids)
             return server
-        kept, store = load_study(folder / STUDY), Store.resume(folder)
+        store = Store.resume(folder)
         try:
+            kept, study = (load_study(file, store.meanings) for file in (folder / STUDY, source))
             apart = _PLAYED | _WHO_COMES
             same = kept.model_dump(exclude=apart) == study.model_dump(exclude=apart)
             same &= store.experiment.conditions.keys() == study.played.conditions.keys()
@@ -394,6 +396,7 @@ class StudyServer:
                 way=_WAY,
                 patience=max(GRACE, 60 * study.pause),
                 signals=study.signals and game > 0,
+                meanings=MEANINGS,
             )
         )
 

@@ -17,6 +17,7 @@ from ...errors import StoreError
 from ...files import read_json
 from ...lab.plans.experiment import Experiment
 from ...lab.plans.loading import build
+from ...lab.plans.meanings import FIRST, switches_before
 from ...lab.plans.specs import PERSON
 from ...rules import DUTIES, PRESETS, Ruleset
 from ...text.clean import clean
@@ -133,7 +134,8 @@ class TablePlan(msgspec.Struct):
     a study's run; 0 for a table with a run of its own. way: the page for its people after the game; "" for
     none. patience: seconds that the game waits for a person who has lost the connection, before it does what
     it declares. signals: count whether statements are pasted, and how long pages are hidden
-    (`lab.studies.study_plan`); only in studies.
+    (`lab.studies.study_plan`); only in studies. meanings: the version of what the rules' name means
+    (`lab.plans.meanings`); older tables have none.
     """
 
     code: str
@@ -160,6 +162,7 @@ class TablePlan(msgspec.Struct):
     way: str = ""
     patience: float = GRACE
     signals: bool = False
+    meanings: str = FIRST
 
     @property
     def wish(self) -> TableRequest:
@@ -171,7 +174,12 @@ class TablePlan(msgspec.Struct):
     @property
     def ruleset(self) -> Ruleset:
         """The table's rules: the preset's, with its switches and names for a page."""
-        return PRESETS[self.rules].with_(**{**NAMES, **self.switches})
+        return PRESETS[self.rules].with_(**self._changes)
+
+    @property
+    def _changes(self) -> dict[str, Any]:
+        """The switches in which the rules differ from the preset."""
+        return {**NAMES, **switches_before(self.meanings), **self.switches}
 
     @property
     def people(self) -> list[int]:
@@ -211,7 +219,7 @@ class TablePlan(msgspec.Struct):
                 players[name] = {"recipe": seat.recipe, **model}
         data = {
             "name": "table",
-            "rules": {"preset": self.rules, **NAMES, **self.switches},
+            "rules": {"preset": self.rules, **self._changes},
             "players": players,
             "seed": self.seed,
             "deals": 1,

@@ -17,6 +17,7 @@ import msgspec
 
 from ...errors import WolflabError
 from ...files import read_json, write
+from ...lab.plans.meanings import MEANINGS
 from ...lab.runs.tables import RunAtTables, check_own_agents
 from ...lab.storage.run_files import locked, unlocked
 from ...lab.storage.store import Store
@@ -171,6 +172,7 @@ class TableServer:
             **{name: getattr(wish, name) for name in ("rules", "listed", "times", "vanish", "marked")},
             measure=wish.measure,
             budget=wish.budget,
+            meanings=MEANINGS,
         )
         check_own_agents(plan.experiment())  # what cannot be played is said now
         return self.add(plan), keeper, device

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 
-from ...rules import CHANCE, Revealed, Ruleset, VoteCounted, Voted, VotesSet, pick
+from ...rules import CHANCE, Reason, Revealed, Ruleset, VoteCounted, Voted, VotesSet, pick
 from ..items import NOBODY
 from ..situations import AskedAbout, GameSituation, Impossible, Playout, Query, only_first
 from .kind import DrawnFrom, EngineAnswer, Value, entries_of, kinds_of, living, seats, two_living
@@ -144,12 +144,17 @@ def _sees_vote(q: Query) -> Value:
 
 
 def _winner(q: Query, s: GameSituation) -> str:
-    """The winner after the vote and the leaving players' acts; Impossible if these are not told."""
+    """The winner after the vote and the leaving players' acts; Impossible if these are not told, or if the
+    last round ends the game and the rules' text does not name it.
+    """
     played = q.playout(s, "voting", "departure")
     if any(ask.phase in ("voting", "departure") and ask.seat != CHANCE for ask in played.unanswered):
         raise Impossible(f"{played.unanswered[0].id} is asked and not told")
     if any(ask.phase == "voting" for ask in played.unanswered):
         raise Impossible("the lot decides")
+    outcome = played.state.outcome
+    if outcome is not None and outcome.reason is Reason.ROUND_LIMIT and not q.rules.tell_horizon:
+        raise Impossible("the last round, which is not told")
     return played.winner
 
 

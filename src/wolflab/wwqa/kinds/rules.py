@@ -73,6 +73,10 @@ def _choosing(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[
         yield {"kind": duty.kind, "does": _does(duty, "nobody"), **words}
 
 
+def _replaced(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
+    return _choosing(rules, s, rng) if rules.tell_stand_in else ()
+
+
 def _splits(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
     if rules.wolves >= 2:
         yield {"most": "no", "how": "each of them names another player"}
@@ -117,7 +121,7 @@ _ASKS: Mapping[str, Asks] = {
     "acts-at-night": _dealt_roles,
     "pack-differs": _splits,
     "shield-saves-from": _shields,
-    "unusable-choice": _choosing,
+    "unusable-choice": _replaced,
     "choice-is-public": _choosing,
     "know-each-other": _repeated_roles,
     "hunter-may-shoot": _hunter_leaves,
