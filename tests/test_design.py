@@ -21,7 +21,7 @@ from wolflab.lab.storage.store import Place, Store
 from wolflab.match import Draws, dealt
 from wolflab.metrics.registry import MEASURES
 from wolflab.metrics.rows import COLUMNS, WIDTH, MeasureRow
-from wolflab.metrics.tally import MeasureTally, compare_tallies
+from wolflab.metrics.tally import OTHER_SIDES, MeasureTally, compare_tallies
 from wolflab.rules import ROLES, Side, facts_of
 from wolflab.stats import intervals as iv
 from wolflab.stats.clusters import t_quantile
@@ -251,6 +251,36 @@ def test_a_difference_on_common_deals_is_weighted_too() -> None:
     plain = compare_tallies(tally([*ours], None), tally(GAMES, None), "ratio")
     assert plain is not None
     assert (plain.difference.value, plain.difference.raw) == (pytest.approx(0.08), None)
+
+
+def test_with_draws_nothing_is_weighted_and_it_is_said() -> None:
+    made = MeasureTally(SHARES)
+    rng = np.random.default_rng(1)
+    for deal in range(10):
+        for draw in range(6):
+            sums: list[float | None] = [None] * WIDTH
+            sums[COLUMNS["ratio"]] = [float(rng.normal(1, 0.1)), 1.0]
+            role = "Werewolf" if deal < 4 else "Seer"
+            made.add(MeasureRow("x", ("x",), True, ("every", "sheriff"), sums, {}, sheriff=role), deal, draw)
+    found = made.estimates()[0]["ratio"]
+    assert (found.note, found.raw, found.draws) == (iv.NOT_WITH_DRAWS, None, 6)
+
+
+def test_a_difference_between_deals_of_other_sides_is_not_weighted_and_it_is_said() -> None:
+    others = [
+        (deal, "Seer" if role == "Werewolf" else role, (value or 0) + 0.01 * (deal % 4))
+        for deal, role, value in GAMES
+    ]
+    test = compare_tallies(tally(GAMES), tally([*others]), "ratio")
+    assert test is not None
+    assert (test.difference.note, test.difference.raw) == (OTHER_SIDES, None)
+
+
+def test_equal_differences_within_strata_have_no_p_of_zero() -> None:
+    ours = [(deal, role, (value or 0) + (0.2 if role == "Werewolf" else 0.0)) for deal, role, value in GAMES]
+    test = compare_tallies(tally([*ours]), tally(GAMES), "ratio")
+    assert test is not None
+    assert (test.p, test.spread) == (None, None)
 
 
 def test_the_field_and_its_values_are_named() -> None:

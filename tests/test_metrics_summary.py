@@ -110,9 +110,15 @@ def test_the_primary_contrast_is_corrected_for_nothing(planted_runs: dict[str, l
     found = summarise(games, primary=("persuasion", "mostly", "sometimes"))
     first, *others = found.contrasts
     assert (first.metric, first.condition, first.baseline) == ("persuasion", "mostly", "sometimes")
-    assert (first.primary, first.p_holm) == (True, first.p)
+    assert (first.primary, first.p_holm) == (True, None)
+    assert first.p is not None
     assert not any(c.primary for c in others)
     assert {(c.metric, c.condition, c.baseline): c for c in others} == plain
+    turned = summarise(games, primary=("dc", "never", "mostly")).contrasts
+    assert [(c.metric, c.condition) for c in turned if c.metric == "dc"] == [
+        ("dc", "never"),
+        ("dc", "sometimes"),
+    ]
     known = summarise(games, primary=("dc", "mostly", "never")).contrasts
     assert [c.primary for c in known] == [True, *[False] * 5]
     assert [c.p_holm for c in known[1:]] == holm([c.p for c in known[1:]])
@@ -138,7 +144,7 @@ def test_a_margin_tests_equivalence(planted_runs: dict[str, list[GameResult]]) -
     assert "within ±50.0" in page
     text = io.StringIO()
     print_summary(Console(width=160, file=text), found)
-    assert "; p < 0.001 that it is not within ±50.0" in text.getvalue()
+    assert "; equivalent within ±50.0 pp: p < 0.001" in text.getvalue()
 
 
 def test_what_werewolves_win_is_not_what_the_village_loses_where_games_stop(

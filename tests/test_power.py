@@ -17,7 +17,7 @@ from wolflab.lab.plans.registration import Registration, read_registration
 from wolflab.lab.results.planning import comparison_plan
 from wolflab.lab.storage.store import Store
 from wolflab.stats.clusters import Spread
-from wolflab.stats.power import deals_needed, power_of
+from wolflab.stats.power import LEAST_DEALS, deals_needed, power_of
 
 EFFECT = 0.5
 """In standard deviations of a deal: 34 deals have a power of 80 %."""
@@ -45,6 +45,8 @@ def test_a_known_deviation_needs_as_many_deals_as_tables_say() -> None:
     assert (plan.deals, plan.low, plan.high) == (34, 34, 34)
     assert plan.deviation == pytest.approx(2)
     assert deals_needed(Spread(1 / many, many - 1), many, 1e-4).deals is None
+    assert deals_needed(Spread(1 / many, many - 1), many, 0.01).deals == pytest.approx(78_489, rel=0.001)
+    assert deals_needed(Spread(1 / many, many - 1), many, 10.0).deals == LEAST_DEALS
 
 
 @pytest.mark.parametrize(

@@ -150,8 +150,8 @@ class Curve:
 class Contrast:
     """condition − baseline of one measure on their common deals. p: see `tally.compare_tallies`. primary: the
     one that the experiment is made for. p_holm: corrected over all contrasts but the primary one, which has
-    its own p. margin: the largest difference that does not matter; p_equivalent: of the test that this one is
-    larger. spread: the variance behind the interval.
+    none. margin: the largest difference that does not matter; p_equivalent: if it is small, this one lies
+    within the margin. spread: the variance behind the interval.
     """
 
     metric: str

@@ -242,7 +242,12 @@ def _contrasts(
     """The primary contrast, and those of all conditions that share deals with their baseline, with Holm's
     correction over all of these.
     """
-    wanted = [(measure, name, base) for measure in dict.fromkeys(measures) for name, base in pairs.items()]
+    wanted = [
+        (measure, name, base)
+        for measure in dict.fromkeys(measures)
+        for name, base in pairs.items()
+        if primary is None or (measure, base, name) != primary
+    ]
     contrasts: list[Contrast] = []
     for measure, name, base in dict.fromkeys([*([primary] if primary else []), *wanted]):
         if not {name, base} <= arms.keys():
@@ -262,7 +267,7 @@ def _contrasts(
                 base,
                 test.difference,
                 test.p,
-                test.p,
+                None,
                 is_primary,
                 margin,
                 equivalent,

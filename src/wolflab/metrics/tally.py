@@ -37,6 +37,9 @@ _BLOCK = 256
 Columns = NDArray[np.int64]
 
 
+OTHER_SIDES = "not weighted by strata: in some deal the Sheriff's side differs between the conditions"
+
+
 class _Sums:
     """Sums by unit (a deal, draw and stratum) and column; both dimensions grow.
 
@@ -317,9 +320,13 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> Pair
     )
     if test.difference.value is None:
         return None
+    found = test.difference
+    weighted = measure.stratified and not (ours.shares is None and theirs.shares is None)
+    if weighted and not stratified and not found.note:
+        found = replace(found, note=OTHER_SIDES)
     if 1 < len(draws) < MIN_DRAWS:
-        return replace(test, difference=over_deals_alone(test.difference))
-    return test
+        found = over_deals_alone(found)
+    return replace(test, difference=found)
 
 
 def _values(sums: Floats) -> Floats:

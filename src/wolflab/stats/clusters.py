@@ -33,6 +33,8 @@ Statistic = Callable[[Floats], Floats]
 """(rows × sums) → rows; NaN for rows without a value."""
 _STEP = 1e-4
 """The step for the slope of a statistic, relative to a sum."""
+_ERROR = 1e-6
+"""The relative error of numerical slopes."""
 _LEAST_DEALS = 2
 """A stratum with fewer deals has no variance of its own: strata are merged."""
 
@@ -97,7 +99,7 @@ class ClusteredSums:
         return total
 
     def linearised(self, statistic: Statistic) -> Linearised | None:
-        """The value and the influences of deals; None if the statistic has no slope there."""
+        """The influences of deals; None if the statistic has no slope there."""
         weights, total = self._weights(), self.total
         weighted = self.sums * weights[:, None]
         slope = slopes(total, weighted.reshape(-1, weighted.shape[3]), statistic)
@@ -112,43 +114,34 @@ class ClusteredSums:
             held = (self.games > 0).any(axis=1)
             if (held.sum(axis=1) <= 1).all():
                 strata = held.argmax(axis=1)
-        value = float(statistic(total[None])[0])
-        return Linearised(value, influence.sum(axis=2), there, strata)
+        scale = float(np.abs(weighted * slope).sum())
+        return Linearised(influence.sum(axis=2), there, strata, scale)
 
 
 @dataclass(frozen=True, slots=True)
 class Linearised:
-    """A statistic's value, and the influence of each deal and draw (deals × draws).
+    """The influence of each deal and draw on a statistic (deals × draws).
 
     there: where there is data. strata: the stratum of each deal, or None if there are none, or if a deal has
-    games in several.
+    games in several. scale: the size of all contributions; a spread that is tiny beside it is a rounding
+    error.
     """
 
-    value: float
     influence: Floats
     there: NDArray[np.bool_]
-    strata: NDArray[np.int64] | None = None
-
-    def minus(self, other: Linearised) -> Linearised:
-        """The difference of two statistics on the same deals and draws."""
-        same = self.strata is not None and other.strata is not None
-        same = same and np.array_equal(self.strata, other.strata)  # type: ignore[arg-type]
-        return Linearised(
-            self.value - other.value,
-            self.influence - other.influence,
-            self.there | other.there,
-            self.strata if same else None,
-        )
+    strata: NDArray[np.int64] | None
+    scale: float
 
     def spread(self, most: float = math.inf) -> Spread:
-        """The variance and its degrees of freedom, at most `most`."""
+        """The variance, 0 if it is a rounding error, and its degrees of freedom, at most `most`."""
         if self.influence.shape[1] == 1:
             there = self.there[:, 0]
             strata = None if self.strata is None else self.strata[there]
             spread = _between_deals(self.influence[there, 0], strata)
         else:
             spread = _two_way(self.influence, self.there)
-        return replace(spread, freedom=min(spread.freedom, most))
+        error = math.sqrt(spread.variance) <= _ERROR * self.scale
+        return Spread(0.0 if error else spread.variance, min(spread.freedom, most))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .clusters import ClusteredSums, Floats, Spread, Statistic, slopes
-from .intervals import BOUNDED, NO_SPREAD, Estimate, estimate, quotient, spread_of
+from .intervals import NO_SPREAD, Estimate, estimate_and_spread, quotient
 from .resampling import DRAWS, SEED
 
 _EXACT = 12
@@ -95,18 +95,13 @@ def difference(
     def gap(sums: Floats) -> Floats:
         return np.asarray(statistic(sums[:, :width]) - statistic(sums[:, width:]))
 
-    found = estimate(both, gap, n=n, missing=missing, units=units, bounds=bounds, people=people)
+    found, spread = estimate_and_spread(
+        both, gap, n=n, missing=missing, units=units, bounds=bounds, people=people
+    )
     if found.value is None or (found.low is None and found.note != NO_SPREAD):
         return PairedTest(found, None)
-    measured = both if found.raw is not None else both.merged()
-    linear = (measured.present() if found.draws else measured).linearised(gap)
-    spread = None if linear is None else spread_of(linear, people)
-    if found.low is None or found.note == BOUNDED:
-        spread = None
-    if spread is not None and (found.draws or found.raw is not None):
-        return PairedTest(found, spread.p(found.value), spread)
-    if people:
-        return PairedTest(found, None)
+    if people or found.raw is not None or (found.draws and spread is not None):
+        return PairedTest(found, None if spread is None else spread.p(found.value), spread)
     # Without any variance, the smaller number of deals and draws counts.
     sums = both.sums.sum(axis=(0 if 0 < found.draws < found.deals else 1, 2))
     p = _swapped(sums[:, :width], sums[:, width:], statistic, abs(found.value))

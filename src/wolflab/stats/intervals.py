@@ -22,17 +22,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
-from .clusters import ClusteredSums, Floats, Linearised, Spread, Statistic, by_deal_and_draw, t_quantile
+from .clusters import ClusteredSums, Floats, Spread, Statistic, by_deal_and_draw, t_quantile
 
 Z = NormalDist().inv_cdf(0.975)
 """The quantile of a 95 % interval."""
 _ROUNDING = 1e-12
 """Smaller numbers are rounding errors of 0."""
-_SLOPE_ERROR = 1e-6
-"""Smaller intervals, relative to the value, are errors of numerical slopes: the variance is 0."""
 MIN_DEALS = 5
 """Fewer deals than this give no interval."""
 MIN_DRAWS = 5
@@ -45,6 +44,7 @@ NO_SPREAD = "no variance: no interval"
 BOUNDED = "no variance: Wilson, as if cases were independent"
 WILSON = "Wilson"
 MERGED = "not weighted by strata: one has fewer than 2 deals"
+NOT_WITH_DRAWS = "not weighted by strata: there are several draws"
 POST_STRATIFIED = "weighted by strata that the games decided"
 TOO_SPARSE = "too sparse for an interval"
 NO_DATA = "no data"
@@ -126,7 +126,12 @@ def clustered_estimate(
     return over_deals_alone(result) if 1 < levels < MIN_DRAWS else result
 
 
-def estimate(
+def estimate(sample: ClusteredSums, statistic: Statistic, **given: Any) -> Estimate:
+    """The estimate of a function of sums of games; see `estimate_and_spread`."""
+    return estimate_and_spread(sample, statistic, **given)[0]
+
+
+def estimate_and_spread(
     sample: ClusteredSums,
     statistic: Statistic,
     *,
@@ -137,8 +142,8 @@ def estimate(
     bounds: tuple[float, float] | None = None,
     limits: tuple[float, float] | None = None,
     people: bool = False,
-) -> Estimate:
-    """The estimate of a function of sums of games.
+) -> tuple[Estimate, Spread | None]:
+    """The estimate of a function of sums of games, and the variance behind its interval; None if that is 0.
 
     n: the number of cases. deals: the number of deals with data (None: all). bounds: of the value of a single
     case; with them, equal deals have an interval too. limits: the interval is clipped to them (None: to the
@@ -148,38 +153,35 @@ def estimate(
     if people or sample.draws > 1:
         sample = sample.present()
     draws = sample.draws if people or sample.draws > 1 else 0
-    merged = sample.games is not None and not sample.can_be_stratified
-    if merged:
+    merged = ""
+    if sample.games is not None and not (sample.can_be_stratified and draws == 0):
+        merged = NOT_WITH_DRAWS if draws else MERGED
         sample = sample.merged()
     deals = len(sample.sums) if deals is None else deals
     value = float(statistic(sample.total[None])[0])
     result = Estimate(_exact(value), None, None, n, missing, units, deals, draws=draws, people=people)
     if not math.isfinite(value):
-        return replace(result, value=None, note=NO_DATA, draws=0)
+        return replace(result, value=None, note=NO_DATA, draws=0), None
     if people and draws < MIN_DRAWS:
-        return replace(result, note=FEW_PEOPLE, draws=0)
+        return replace(result, note=FEW_PEOPLE, draws=0), None
     if not people and deals < MIN_DEALS:
-        return replace(result, note=FEW_DEALS, draws=0)
+        return replace(result, note=FEW_DEALS, draws=0), None
     if people and len(sample.sums) < MIN_DEALS:
         result = replace(result, note=PEOPLE_ALONE)
         sample = replace(sample, sums=sample.sums.sum(axis=0, keepdims=True))
     linear = sample.linearised(statistic)
     if linear is None:
-        return replace(result, note=TOO_SPARSE)
+        return replace(result, note=TOO_SPARSE), None
     if merged:
-        result = replace(result, note=MERGED)
+        result = replace(result, note=merged)
     elif sample.games is not None:
         raw = _exact(float(statistic(sample.merged().total[None])[0]))
         result = replace(result, raw=raw, note="" if linear.strata is not None else POST_STRATIFIED)
-    return with_interval(result, spread_of(linear, people), bounds, limits)
+    spread = linear.spread(draws - 1 if people else math.inf)
+    return _with_interval(result, spread, bounds, limits), spread if spread.variance else None
 
 
-def spread_of(linear: Linearised, people: bool = False) -> Spread:
-    """The variance behind an interval. people: there are at most people − 1 degrees of freedom."""
-    return linear.spread(linear.influence.shape[1] - 1 if people else math.inf)
-
-
-def with_interval(
+def _with_interval(
     result: Estimate,
     spread: Spread,
     bounds: tuple[float, float] | None,
@@ -188,7 +190,7 @@ def with_interval(
     """The estimate with its interval; see the module."""
     value = result.value
     assert value is not None
-    if spread.reach < _SLOPE_ERROR * max(1.0, abs(value)):
+    if not spread.variance:
         if bounds is None:
             return replace(result, note=NO_SPREAD)
         clusters = min(n for n in (result.deals, result.draws) if n >= MIN_DEALS)

@@ -13,10 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .clusters import Spread, t_quantile
-from .intervals import MIN_DEALS
 
 MEAN_POWER = 0.6
 """The confidence of the limit of the deviation at which the mean power is the wanted one."""
+LEAST_DEALS = 8
+"""A plan has at least so many: a randomisation test of fewer deals can hardly find anything at 5 %."""
 MOST_DEALS = 1_000_000
 
 
@@ -68,14 +69,15 @@ def power_of(deals: int, freedom: float, effect: float) -> float:
     shift, t = abs(effect) * math.sqrt(deals), t_quantile(freedom)
     if shift > 30:  # so far out the noncentral distribution is not computed
         return 1.0
-    return float(1 - nctdtr(freedom, shift, t) + nctdtr(freedom, shift, -t))
+    wrong_side = float(nctdtr(freedom, shift, -t)) if shift < 5 else 0.0  # NaN, and negligible, further out
+    return 1 - float(nctdtr(freedom, shift, t)) + wrong_side
 
 
 def _first(enough: Callable[[int], bool]) -> int | None:
     """The smallest number of deals that is enough; None if `MOST_DEALS` are not."""
     if not enough(MOST_DEALS):
         return None
-    low, high = MIN_DEALS - 1, MIN_DEALS
+    low, high = LEAST_DEALS - 1, LEAST_DEALS
     while not enough(high):
         low, high = high, 2 * high
     while high - low > 1:

@@ -3,9 +3,9 @@
 How far a Sheriff is believed depends above all on its side. With `stratify: sheriff_side` deals have two
 strata: the Sheriff is of the village, or a Werewolf. If the Sheriff is drawn with the cards, strata follow
 from the seed and the deal's number alone, by systematic sampling: of n consecutive deals for n seats, exactly
-as many have a Werewolf as Sheriff as there are Werewolves. So shards, further deals and resumed runs agree.
-If the office is decided in the game (an election, a draw among the living), games are only weighted
-(post-stratification).
+as many have a Werewolf as Sheriff as there are Werewolves. (Do not split deals by even and odd numbers: the
+pattern may follow these.) So shards, further deals and resumed runs agree. If the office is decided in the
+game (an election, a draw among the living), games are only weighted (post-stratification).
 """
 
 from __future__ import annotations

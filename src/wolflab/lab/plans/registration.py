@@ -46,7 +46,7 @@ class Registration(Part):
     primary: dict[str, Any] | None
     contrasts: list[str]
     margins: dict[str, float]
-    baseline: str | dict[str, str] | None
+    baseline: str | dict[str, str]
     void_games: Literal["replaced", "left out"]
     conditions: dict[str, RegisteredGames]
 
@@ -61,7 +61,7 @@ class Registration(Part):
             primary=None if experiment.primary is None else experiment.primary.model_dump(mode="json"),
             contrasts=experiment.contrasts,
             margins=experiment.margins,
-            baseline=experiment.baseline,
+            baseline=experiment.baseline or next(iter(experiment.conditions)),
             void_games="replaced" if experiment.redraw_void else "left out",
             conditions={
                 name: RegisteredGames(
@@ -84,6 +84,8 @@ class Registration(Part):
     def deviations(self, experiment: Experiment) -> Iterator[str]:
         """Every difference of an experiment from the registration, as a sentence."""
         now = Registration.of(experiment)
+        if self.wolflab != now.wolflab:
+            yield f"wolflab: version {self.wolflab} was registered, and it is {now.wolflab}"
         kept, mine = (one.model_dump(exclude={"registered", "wolflab", "conditions"}) for one in (self, now))
         for name in kept:
             difference = first_difference(kept[name], mine[name], name)

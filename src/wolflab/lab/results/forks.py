@@ -58,5 +58,7 @@ def _differing(store: Store, forked: Mapping[tuple[int, int], list[int]]) -> Est
             for one, other in combinations(votes, 2)
             for voter in one.keys() & other.keys()
         ]
-        rows.append((deal, float(sum(a != b for a, b in pairs)), float(len(pairs))))
-    return share(rows, "pairs of votes")
+        if pairs:  # k continuations have k − 1 independent differences of a vote, and k (k − 1) / 2 pairs
+            independent = 2 * len(pairs) / len(votes)
+            rows.append((deal, independent * sum(a != b for a, b in pairs) / len(pairs), independent))
+    return share(rows, "votes")

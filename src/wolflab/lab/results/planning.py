@@ -64,5 +64,10 @@ def comparison_plan(
             f"{measure}, {between[0]} − {between[1]}: the pilot says nothing of its variance ({why}); play "
             "more deals"
         )
+    if contrast.difference.draws:
+        raise ExperimentError(
+            f"{measure}, {between[0]} − {between[1]}: the pilot has several draws or people, and more deals "
+            "do not reduce the variance between these; plan from a pilot with one draw"
+        )
     needed = deals_needed(contrast.spread, contrast.difference.deals, effect, power, assurance)
     return ComparisonPlan(contrast, effect, power, assurance, needed, found.instrument)

@@ -146,8 +146,8 @@ def compared(
     for store in stores:
         if _cards(store) != _cards(first):
             raise StoreError(
-                f"{store.path} did not deal the same cards as {first.path} (its seed or its roles differ), "
-                "so that their games cannot be paired; run one again with the other's seed and rules"
+                f"{store.path} did not deal the same cards as {first.path} (its seed, roles or stratify "
+                "differ), so that their games cannot be paired; run one again with the other's seed and rules"
             )
     titles = dict.fromkeys(store.experiment.title or store.experiment.name for store in stores)
     results = (
@@ -182,8 +182,9 @@ def _with_texts(found: Summary, stores: Sequence[Store]) -> Summary:
     return replace(found, embedded=embedded, embedded_unpriced=any(map(unpriced_texts, stores)))
 
 
-def _cards(store: Store) -> tuple[int, list[tuple[str, int]]]:
-    """The seed and roles, which decide a run's deals."""
+def _cards(store: Store) -> tuple[int, list[tuple[str, int]], str | None]:
+    """The seed, the roles and the strata, which decide a run's deals."""
     experiment = store.experiment
     rules = experiment.ruleset(next(iter(experiment.conditions)))
-    return experiment.seed, list(rules.roles.items())
+    drawn = rules.draws_in_secret and experiment.stratify
+    return experiment.seed, list(rules.roles.items()), drawn or None

@@ -78,7 +78,7 @@ where deals have unequally many games (void ones are replaced by further deals) 
 that of the two means. Of pooled measures it is the difference of the two numbers; the test lets the
 conditions change places in each deal. The p of the primary contrast, if the experiment names one, is not
 corrected; p (Holm) is corrected over all other contrasts together. p (equivalent), where the experiment has a
-margin for the measure, is that of the test that the difference is larger than the margin.</p>"""
+margin for the measure, is small if the difference surely lies within the margin.</p>"""
 
 ALONG_FIGURE = """Points with 95 % intervals. Panels in percent share one scale, every other panel has its
 own; a scale need not begin at 0."""

@@ -141,7 +141,8 @@ def _print_contrasts(console: Console, summary: Summary) -> None:
         if found or contrast.primary:
             difference = in_line(contrast.difference, difference_kind(contrast.metric), signed=True)
             which = f"{measure_name(contrast.metric)}: {contrast.condition} − {contrast.baseline}"
-            chance = f"{'p' if contrast.primary else 'p (Holm)'} {p_value(contrast.p_holm).text}"
+            p = contrast.p if contrast.primary else contrast.p_holm
+            chance = f"{'p' if contrast.primary else 'p (Holm)'} {p_value(p).text}"
             head = "Primary contrast, " if contrast.primary else ""
             say(console, f"{head}{which} = {difference}, {chance}{_equivalence(contrast)}")
     if silent:
@@ -156,7 +157,7 @@ def _equivalence(contrast: Contrast) -> str:
     if contrast.margin is None:
         return ""
     margin = number(contrast.margin, difference_kind(contrast.metric))
-    return f"; p {p_value(contrast.p_equivalent).text} that it is not within ±{margin}"
+    return f"; equivalent within ±{margin}: p {p_value(contrast.p_equivalent).text}"
 
 
 _WEIGHED = (
