@@ -129,6 +129,14 @@ def test_the_primary_contrast_is_corrected_for_nothing(planted_runs: dict[str, l
     assert "primary</" in render_report(found)
 
 
+def test_a_primary_contrast_without_a_value_is_shown_as_such(
+    planted_runs: dict[str, list[GameResult]],
+) -> None:
+    games = [game for each in planted_runs.values() for game in each]
+    first = summarise(games, primary=("votes_for_x", "mostly", "never")).contrasts[0]
+    assert (first.primary, first.difference.value, first.p) == (True, None, None)
+
+
 def test_a_margin_tests_equivalence(planted_runs: dict[str, list[GameResult]]) -> None:
     games = [game for each in planted_runs.values() for game in each]
     found = summarise(games, margins={"dc": 0.5, "ratio": 0.01})

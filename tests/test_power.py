@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,7 @@ def test_a_pilot_plans_the_primary_contrast(home: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--effect", "0"], "--effect: got 0; use a number above 0"),
+        (["--effect", "0"], "--effect: got 0; use a finite number above 0"),
         (["--effect", "0.1", "--measure", "rati"], "--measure: there is no measure"),
         (["--effect", "0.1", "--between", "never"], "name two conditions with a comma between them"),
         (["--effect", "0.1", "--between", "never,else"], "--between: there is no condition 'else'"),
@@ -170,7 +171,10 @@ def test_a_run_keeps_to_its_registration_and_the_report_says_so(home: Path) -> N
     ("change", "deviation"),
     [
         ("deals=9", "condition never: deals 8 was registered, and it is 9"),
-        ("seed=4", "condition never: its rules, players or seed are not those that were registered"),
+        (
+            "seed=4",
+            "condition never: other rules, players, seed, strata or probes decide its games",
+        ),
         ("primary.measure=ratio", "primary.measure: 'dc' was registered, and it is 'ratio'"),
         ("redraw_void=false", "void_games: 'replaced' was registered, and it is 'left out'"),
         ("margins={dc: 0.1}", "margins"),
@@ -189,6 +193,21 @@ def test_what_changes_later_is_listed(home: Path) -> None:
     command(*words, "--out", home / "longer")
     said = command("run", "--resume", home / "longer", "-o", "deals=9")
     assert "the run departs from it: condition never: deals 8 was registered, and it is 9" in said
+
+
+def test_a_registration_that_was_edited_or_removed_in_the_run_is_noticed(home: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(home / "run", run)
+    file = run / "registration.yaml"
+    file.write_text(file.read_text().replace("deals: 8", "deals: 9"))
+    assert "registration.yaml was changed or removed after the run began" in command("report", run)
+    file.unlink()
+    assert "registration.yaml was changed or removed after the run began" in command("report", run)
+
+
+def test_the_command_that_registers_says_how_to_run_it(tmp_path: Path) -> None:
+    said = command("register", "quickstart", "-o", "deals=2", "--out", tmp_path / "r.yaml")
+    assert "wolflab run quickstart -o deals=2 --registration" in said
 
 
 def test_a_registration_is_never_written_over(home: Path) -> None:

@@ -49,6 +49,8 @@ COST = "cost"
 """The measure that has no value if a price is not known."""
 NO_COST = Estimate(None, None, None, 0, 0, "games")
 
+NOT_COMPARED = Estimate(None, None, None, 0, 0, "deals", 0, "no deal in which both have a value")
+
 COUNTERPART = {"dc": "dc_by_n"}
 """Published name → ours, where they differ: 002's printed DC fits division by N_d (its released code)."""
 
@@ -158,7 +160,7 @@ def summarise(
     beside = published or {}
     _must_be_conditions(arms, baseline, beside, planted or {})
     conditions = tuple(arm.condition(name) for name, arm in arms.items())
-    measured = (*CONTRASTED, *contrasts)
+    measured = (*CONTRASTED, *contrasts, *margins)
     apart = _contrasts(arms, _pairs(arms, baseline, sources), measured, primary, margins)
     if instrument is None:
         instrument = all(arm.tally.instrument for arm in arms.values())
@@ -256,6 +258,8 @@ def _contrasts(
             continue
         test = compare_tallies(arms[name].tally, arms[base].tally, measure)
         if test is None:
+            if (measure, name, base) == primary:
+                contrasts.append(Contrast(measure, name, base, NOT_COMPARED, None, None, True))
             continue
         margin = margins.get(measure)
         equivalent = None if margin is None else test.p_equivalent(margin)

@@ -21,6 +21,7 @@ from ..stats.intervals import (
     MIN_DRAWS,
     NO_DATA,
     UNIT,
+    UNWEIGHTED,
     Estimate,
     as_share,
     estimate,
@@ -37,7 +38,7 @@ _BLOCK = 256
 Columns = NDArray[np.int64]
 
 
-OTHER_SIDES = "not weighted by strata: in some deal the Sheriff's side differs between the conditions"
+OTHER_SIDES = f"{UNWEIGHTED}: in some deal the Sheriff's side differs between the conditions"
 
 
 class _Sums:

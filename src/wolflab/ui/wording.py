@@ -190,6 +190,8 @@ def registration_in_words(kept: KeptRegistration | None) -> str:
         return ""
     if not kept.deviations:
         return f"Registered at {kept.time}; the run keeps to it."
+    if not kept.time:
+        return f"Registered: {'; '.join(kept.deviations)}."
     return f"Registered at {kept.time}; the run departs from it: {'; '.join(kept.deviations)}."
 
 

@@ -99,7 +99,7 @@ class Registration(Part):
             elif registered is None:
                 yield f"condition {name}: it was not registered"
             elif registered.games != played.games:
-                yield f"condition {name}: its rules, players or seed are not those that were registered"
+                yield f"condition {name}: other rules, players, seed, strata or probes decide its games"
             elif difference := first_difference(registered.model_dump(), played.model_dump()):
                 where, was, is_now = difference
                 yield f"condition {name}: {where.strip('.')} {was} was registered, and it is {is_now}"
@@ -113,9 +113,3 @@ def read_registration(path: Path) -> Registration:
     except ValidationError as error:
         sentence = validation_sentence(error, Registration, "docs/power.md")
         raise ExperimentError(f"{path}: it is no registration of Wolflab ({sentence})") from None
-
-
-def registered_in(run: Path) -> Registration | None:
-    """The registration that a run was begun with, if there is one."""
-    path = run / FILE
-    return read_registration(path) if path.exists() else None

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import Any
 
+from ...files import read_file, write
 from ...metrics.choices import Choices
 from ...metrics.diversity import Diversity
 from ...metrics.growth import DealWon, Growth, growth_curve
 from ...metrics.interviews import InterviewGiven, InterviewRows, interview_rows, interviews_of
 from ...metrics.shapes import Summary
 from ...usage import AttemptTotals
-from ..plans.registration import registered_in
+from ..plans.registration import FILE, read_registration
 from ..plans.specs import RenamedCondition
 from ..runs.counting import rows_of
 from ..storage.call_store import RunStart
@@ -95,10 +97,22 @@ def extras(store: Store, summary: Summary) -> Extras:
     )
 
 
+_REGISTERED = "registration"
+
+
+def keep_registration(store: Store, registration: bytes) -> None:
+    """Keep the registration that a run is begun with, and its hash."""
+    write(store.path / FILE, registration)
+    store.remember(_REGISTERED, blake2b(registration, digest_size=16).hexdigest())
+
+
 def _registered(store: Store) -> KeptRegistration | None:
-    registration = registered_in(store.path)
-    if registration is None:
+    kept, file = store.meta(_REGISTERED), store.path / FILE
+    if kept is None:
         return None
+    if not file.exists() or blake2b(read_file(file), digest_size=16).hexdigest() != kept:
+        return KeptRegistration("", (f"{FILE} was changed or removed after the run began",))
+    registration = read_registration(file)
     deviations = [*registration.deviations(store.experiment)]
     left = sum(not row.over for row in store.games())
     if left:

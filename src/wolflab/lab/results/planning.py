@@ -45,10 +45,16 @@ def comparison_plan(
     declared = stores[0].experiment.primary if len(stores) == 1 else None
     if declared is not None:
         measure, between = measure or declared.measure, between or declared.between
-    names = [name for store in stores for name in store.experiment.conditions]
+    several = len(stores) > 1
+    names = [
+        f"{store.path.name}: {name}" if several else name
+        for store in stores
+        for name in store.experiment.conditions
+    ]
     if measure is None or between is None:
         raise ExperimentError(
-            "name the comparison with --measure and --between a,b (the run names no primary contrast); "
+            "name the comparison with --measure and --between a,b (there is no primary contrast of "
+            f"{'these runs together' if several else 'this run'}); "
             f"conditions are {', '.join(names)}"
         )
     wanted = (measure, *between)
@@ -59,10 +65,10 @@ def comparison_plan(
         raise ExperimentError(f"--between: there is no condition {unknown[0]!r}; known are {known}")
     contrast = next((each for each in found.contrasts if each.primary), None)
     if contrast is None or contrast.spread is None:
-        why = "they have no deal in common" if contrast is None else contrast.difference.note or "no variance"
+        why = "no value" if contrast is None else contrast.difference.note or "no variance"
         raise ExperimentError(
-            f"{measure}, {between[0]} − {between[1]}: the pilot says nothing of its variance ({why}); play "
-            "more deals"
+            f"{measure}, {between[0]} − {between[1]}: the pilot says nothing of its variance ({why}); plan "
+            "from a pilot with more deals in which both have a value"
         )
     if contrast.difference.draws:
         raise ExperimentError(

@@ -17,7 +17,18 @@ from .counting import row_from_record
 from .forks import fork_of
 from .retaken_turn import decision_of
 
-_COMPARING = ("renamed", "published", "baseline", "contrasts", "curve", "planted", "village", "diversity")
+_COMPARING = (
+    "renamed",
+    "published",
+    "baseline",
+    "contrasts",
+    "primary",
+    "margins",
+    "diversity",
+    "curve",
+    "planted",
+    "village",
+)
 """Fields of an experiment that name its other conditions, or what only these have."""
 FORKED = "fork"
 """The condition of the forks, unless the game's own is called so."""

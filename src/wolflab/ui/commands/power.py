@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -49,10 +50,10 @@ def power(
     ] = MEAN_POWER,
 ) -> None:
     """Plan the number of deals for a comparison, from a pilot run."""
-    if not effect > 0:
-        raise ExperimentError(f"--effect: got {effect:g}; use a number above 0")
+    if not 0 < effect < math.inf:
+        raise ExperimentError(f"--effect: got {effect:g}; use a finite number above 0")
     pair = None if between is None else [name.strip() for name in between.split(",")]
-    if pair is not None and len(pair) != 2:
+    if pair is not None and len({*pair}) != 2:
         raise ExperimentError(f"--between: got {between}; name two conditions with a comma between them")
     with ExitStack() as opened:
         stores = [opened.enter_context(Store.open_for_reading(run)) for run in runs]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -35,4 +36,9 @@ def register(
     made.write(path)
     screen = console()
     say(screen, f"registered at {made.registered}: {path}")
-    say(screen, f"Run it with: wolflab run {experiment} --registration {path}")
+    given = [
+        experiment,
+        *(["--village"] if village else []),
+        *(word for change in set_ for word in ("-o", change)),
+    ]
+    say(screen, f"Run it with: wolflab run {shlex.join(given)} --registration {shlex.quote(str(path))}")

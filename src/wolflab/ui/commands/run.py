@@ -13,10 +13,9 @@ from ...errors import ExperimentError
 from ...files import read_file, read_text, write
 from ...lab.plans.experiment import Experiment
 from ...lab.plans.loading import load_experiment
-from ...lab.plans.registration import FILE as REGISTRATION
 from ...lab.plans.registration import read_registration
 from ...lab.plans.sources import file_kind
-from ...lab.results.extras import Extras, extras, extras_of_all
+from ...lab.results.extras import Extras, extras, extras_of_all, keep_registration
 from ...lab.results.summaries import compared, summary
 from ...lab.results.unusable_replies import ErrorSummary
 from ...lab.runs.game import rules_of
@@ -87,7 +86,7 @@ def run(
         beginning, reached = forecast_first(screen, plan, yes, command_with_yes()), True
         store = WatchedStore.create(out or new_directory(Path("runs"), plan.name), plan)
         if registered is not None:
-            write(store.path / REGISTRATION, registered)
+            keep_registration(store, registered)
     else:
         assert resume is not None
         if village or out is not None or registration is not None:

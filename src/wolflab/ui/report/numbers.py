@@ -9,7 +9,7 @@ from html import escape
 from ...metrics.measure import PartKey, Unit
 from ...metrics.play import label_speaks, reported_calls
 from ...metrics.shapes import ConditionResult, Summary
-from ...stats.intervals import Estimate
+from ...stats.intervals import UNWEIGHTED, Estimate
 from ...usage import Cost
 from ..wording import counted_in_words
 from .report_table import Cell, ReportTable, TableRow
@@ -126,8 +126,10 @@ def shown(
 
 
 def unweighted(estimate: Estimate, kind: Unit = "plain") -> tuple[str, ...]:
-    """The value without the weights of strata, in words, if there are strata."""
-    return () if estimate.raw is None else (f"unweighted {number(estimate.raw, kind)}",)
+    """The value without the weights of strata, in words, if there are strata; or that it has none."""
+    if estimate.raw is not None:
+        return (f"unweighted {number(estimate.raw, kind)}",)
+    return ("not weighted",) if estimate.note.startswith(UNWEIGHTED) else ()
 
 
 def _counted(estimate: Estimate, cluster: str = "deal") -> list[str]:

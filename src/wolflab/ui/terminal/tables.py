@@ -134,10 +134,11 @@ def _print_contrasts(console: Console, summary: Summary) -> None:
     """Print significant differences, the number of others, and why a difference may not be that of the two
     means.
     """
-    silent = 0
+    silent = untested = 0
     for contrast in summary.contrasts:
         found = contrast.p_holm is not None and contrast.p_holm < 0.05
-        silent += not found and not contrast.primary
+        untested += contrast.p is None and not contrast.primary
+        silent += contrast.p is not None and not found and not contrast.primary
         if found or contrast.primary:
             difference = in_line(contrast.difference, difference_kind(contrast.metric), signed=True)
             which = f"{measure_name(contrast.metric)}: {contrast.condition} − {contrast.baseline}"
@@ -148,6 +149,9 @@ def _print_contrasts(console: Console, summary: Summary) -> None:
     if silent:
         fruitless = counted(silent, "difference")
         console.print(f"[dim]{fruitless} not significant (Holm): see the report[/]", highlight=False)
+    if untested:
+        without = counted(untested, "difference")
+        console.print(f"[dim]{without} not tested (too few deals): see the report[/]", highlight=False)
     if any(_weighed_otherwise(summary, contrast) for contrast in summary.contrasts):
         console.print(f"[dim]{_WEIGHED}[/]", highlight=False)
 
