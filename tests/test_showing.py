@@ -19,7 +19,7 @@ from wolflab.lab.runs.retaken_turn import NEAR, retake_turn
 from wolflab.lab.storage.store import GameRow, Store
 from wolflab.rules import Said
 from wolflab.text.notes import Answered, Interviewed, Recalled, Suggested, Thought
-from wolflab.ui.commands.show import _ask_of, show
+from wolflab.ui.commands.show import show, turn_of
 from wolflab.ui.notes import message_numbers, numbers
 
 DATA: dict[str, Any] = {
@@ -279,7 +279,7 @@ def test_a_turn_and_its_own_player_go_together(store: Store) -> None:
     [("2/vote/player_4", "2/vote/3"), ("2/statement/player_4/2", "2/statement/3/2"), ("2/vote", "2/vote")],
 )
 def test_a_turn_may_name_its_player(turn: str, ask: str) -> None:
-    assert _ask_of([f"player_{n}" for n in range(1, 8)], turn) == ask
+    assert turn_of([f"player_{n}" for n in range(1, 8)], turn) == ask
 
 
 @pytest.mark.parametrize(("turn", "first"), [("1/vote/9", "1/vote/"), ("vote", "1/vote/"), ("x", "1/")])

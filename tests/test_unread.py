@@ -151,6 +151,10 @@ def test_what_a_side_showed_is_missing_where_it_alone_was_not_read(run: Store) -
     assert found["leadership_village"].value
     for name in village:
         other = found[name.replace("_village", "_werewolves")]
+        if name.startswith("contradictions"):  # a share of statements, and not a number of each game
+            assert found[name].n > 0, name
+            assert other.n == 0, name
+            continue
         assert (found[name].n, other.n, other.missing) == (3, 0, 3), name
     for name in ("trust_relations", "trust_established", "reasonable"):
         assert found[name].n == 0, name

@@ -434,6 +434,7 @@ TRIALS: Mapping[str, tuple[int, Callable[[TrueGame], int]]] = {
     "stand_ins": (3, _seat_turns),
     "stand_ins_by_player": (3, _seat_turns),
     "unread": (1, _statements),
+    "contradictions_by_role": (1, _statements),
     "days_led_by_role": (0, _led),
 }
 """Measure → (which of its sums, over all parts, what it must be)."""
@@ -447,9 +448,13 @@ LEADING = {
 OF_GAMES = {name for name, one in (MEASURES | SPLITS).items() if one.units == "games"}
 """A game has them or not."""
 NONE_HERE = {"shots_taken", "shots_at_wolves", "fewer_candidates", "decisions_advised", "advice_followed"}
-"""Nobody shoots, nobody weighs candidates, and nobody has experience."""
+NONE_HERE |= {"votes_for_x"}
+"""Nobody shoots, nobody weighs candidates, nobody has experience, and no game is a fork."""
 OF_REPLIES = {"illegal", "reasonable", "calibration", "stated_by_confidence"}
-"""A share of what is recounted above: choices of replies; judgements that name a role."""
+OF_REPLIES |= {"contradictions_village", "contradictions_werewolves", "withheld_by_role"}
+"""A share of what is recounted above: choices of replies; judgements that name a role; statements of one
+side, or of players with results.
+"""
 
 
 @check

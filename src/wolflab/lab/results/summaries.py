@@ -65,6 +65,10 @@ def summary(store: Store, primary: tuple[str, str, str] | None = None) -> Summar
     experiment = store.experiment
     if primary is None and experiment.primary is not None:
         primary = (experiment.primary.measure, *experiment.primary.between)
+    there = {row.condition for row in store.games()}  # forks have none if no game has their turn
+    base = experiment.baseline if isinstance(experiment.baseline, dict) else baseline_of(experiment)
+    if isinstance(base, dict):
+        base = {name: other for name, other in base.items() if {name, other} <= there}
     found = summarise(
         games(store),
         title=experiment.title or experiment.name,
@@ -76,9 +80,9 @@ def summary(store: Store, primary: tuple[str, str, str] | None = None) -> Summar
         else {
             "measure": experiment.planted.measure,
             "setting": experiment.planted.setting,
-            "values": experiment.truths(),
+            "values": {name: true for name, true in experiment.truths().items() if name in there},
         },
-        baseline=experiment.baseline if isinstance(experiment.baseline, dict) else baseline_of(experiment),
+        baseline=base if isinstance(base, dict) or base in there else None,
         sources=sources(experiment),
         contrasts=experiment.contrasts,
         curve=_curve(experiment),
