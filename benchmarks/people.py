@@ -66,7 +66,9 @@ def covered(people: int, games: int, shared: bool, studies: int) -> Covered:
 def _over_people(played: Sequence[PlayedGame]) -> Estimate:
     rows = [(game.deal, (game.value, 1.0)) for game in played]
     sums = by_deal_and_draw(rows, [game.person for game in played])
-    return estimate(ClusteredSums.of(sums), quotient, n=len(rows), missing=0, units="games", people=True)
+    sample = ClusteredSums.of(sums)
+    found, _ = estimate(sample, quotient, n=len(rows), missing=0, units="games", people=True)
+    return found
 
 
 def _over_deals(played: Sequence[PlayedGame]) -> Estimate:

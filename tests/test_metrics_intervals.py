@@ -92,7 +92,7 @@ def test_what_is_0_but_for_rounding_is_0() -> None:
     values = [0.1, 0.2, -0.3] * 3
     assert sum(values) / 9 != 0
     assert iv.mean(list(enumerate(values))).value == 0
-    last = iv.estimate(
+    last, _ = iv.estimate(
         ClusteredSums.of(np.array([[0.1 + 0.2, 1.0]] * 6)), lambda sums: sums[:, 0] / sums[:, 1] - 0.3,
         n=6, missing=0, units="games", bounds=(0.0, 1.0),
     )  # fmt: skip

@@ -142,7 +142,7 @@ def rows_of(people: int, deals: int, seed: int = 1) -> np.ndarray[Any, np.dtype[
 
 def over_people(sums: Any, **changes: Any) -> iv.Estimate:
     given = {"n": int(sums[..., 1].sum()), "missing": 0, "units": "games", **changes}
-    return iv.estimate(ClusteredSums.of(sums), iv.quotient, people=True, **given)
+    return iv.estimate(ClusteredSums.of(sums), iv.quotient, people=True, **given)[0]
 
 
 def test_few_people_have_no_interval_and_few_deals_one_over_people_alone() -> None:

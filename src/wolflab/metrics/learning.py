@@ -72,6 +72,7 @@ def _estimate(measure: str | None, games: Sequence[tuple[PlayedGame, tuple[float
     """A quotient of sums over games. measure: whose bounds apply."""
     sums = by_deal_and_draw([(game.deal, sums) for game, sums in games], [game.person for game, _ in games])
     bounds = None if measure is None else MEASURES[measure].limits
-    return estimate(
+    found, _ = estimate(
         ClusteredSums.of(sums), quotient, n=len(games), missing=0, units="games", limits=bounds, people=True
     )
+    return found

@@ -257,27 +257,21 @@ def _contrasts(
         if measure == COST and (arms[name].unpriced or arms[base].unpriced):
             continue
         test = compare_tallies(arms[name].tally, arms[base].tally, measure)
+        is_primary = (measure, name, base) == primary
         if test is None:
-            if (measure, name, base) == primary:
-                contrasts.append(Contrast(measure, name, base, NOT_COMPARED, None, None, True))
+            if is_primary:
+                contrasts.append(Contrast(measure, name, base, NOT_COMPARED, None, None, primary=True))
             continue
         margin = margins.get(measure)
-        equivalent = None if margin is None else test.p_equivalent(margin)
-        is_primary = (measure, name, base) == primary
         contrasts.append(
             Contrast(
-                measure,
-                name,
-                base,
-                test.difference,
-                test.p,
-                None,
-                is_primary,
-                margin,
-                equivalent,
-                test.spread,
+                measure, name, base, test.difference, test.p, None,
+                primary=is_primary,
+                margin=margin,
+                p_equivalent=None if margin is None else test.p_equivalent(margin),
+                spread=test.spread,
             )
-        )
+        )  # fmt: skip
     others = [contrast for contrast in contrasts if not contrast.primary]
     adjusted = holm([contrast.p for contrast in others])
     corrected = [replace(contrast, p_holm=p) for contrast, p in zip(others, adjusted, strict=True)]

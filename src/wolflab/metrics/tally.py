@@ -239,7 +239,7 @@ def estimate_measure(
         sample = ClusteredSums(sums, sums[..., how.n], np.array(shares))
     else:
         sample = ClusteredSums(sums).merged()
-    found = estimate(
+    found, _ = estimate(
         sample,
         how.statistic,
         n=round(n),

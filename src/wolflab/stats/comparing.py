@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .clusters import ClusteredSums, Floats, Spread, Statistic, slopes
-from .intervals import NO_SPREAD, Estimate, estimate_and_spread, quotient
+from .intervals import NO_SPREAD, Estimate, estimate, quotient
 from .resampling import DRAWS, SEED
 
 _EXACT = 12
@@ -95,9 +95,7 @@ def difference(
     def gap(sums: Floats) -> Floats:
         return np.asarray(statistic(sums[:, :width]) - statistic(sums[:, width:]))
 
-    found, spread = estimate_and_spread(
-        both, gap, n=n, missing=missing, units=units, bounds=bounds, people=people
-    )
+    found, spread = estimate(both, gap, n=n, missing=missing, units=units, bounds=bounds, people=people)
     if found.value is None or (found.low is None and found.note != NO_SPREAD):
         return PairedTest(found, None)
     if people or found.raw is not None or (found.draws and spread is not None):

@@ -22,7 +22,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
@@ -123,16 +122,11 @@ def clustered_estimate(
     sample = ClusteredSums.of(by_deal_and_draw(rows, by_draw))
     if draws is not None and len(draws) != len(rows):
         raise ValueError(f"{len(rows)} rows and {len(draws)} draws")
-    result = estimate(sample, statistic, n=n, missing=missing, units=units, bounds=bounds, limits=limits)
+    result, _ = estimate(sample, statistic, n=n, missing=missing, units=units, bounds=bounds, limits=limits)
     return over_deals_alone(result) if 1 < levels < MIN_DRAWS else result
 
 
-def estimate(sample: ClusteredSums, statistic: Statistic, **given: Any) -> Estimate:
-    """The estimate of a function of sums of games; see `estimate_and_spread`."""
-    return estimate_and_spread(sample, statistic, **given)[0]
-
-
-def estimate_and_spread(
+def estimate(
     sample: ClusteredSums,
     statistic: Statistic,
     *,

@@ -200,7 +200,10 @@ def rate_entrants(duels: Sequence[RatedGame]) -> Ratings:
     def strength(fitted: Statistic, column: int | None) -> Estimate | None:
         if column is None:
             return None
-        return estimate(sample, lambda sums: fitted(sums)[:, column], n=len(duels), missing=0, units="games")
+        found, _ = estimate(
+            sample, lambda sums: fitted(sums)[:, column], n=len(duels), missing=0, units="games"
+        )
+        return found
 
     ranks = _ranks(model, table)
     point = model.overall(table.sum(axis=0, keepdims=True))[0] if model.both else np.zeros(0)
@@ -233,7 +236,7 @@ def _residuals(model: _Model, sample: ClusteredSums) -> tuple[Residual, ...]:
                 rate: Floats = sums[:, k] / sums[:, cells + k]
             return rate - model.fitted(sums)[:, k]
 
-        residual = estimate(sample, gap, n=round(float(total[cells + k])), missing=0, units="games")
+        residual, _ = estimate(sample, gap, n=round(float(total[cells + k])), missing=0, units="games")
         if total[k] in (0.0, total[cells + k]):
             residual = replace(residual, low=None, high=None, note=SWEPT)
         residuals.append(Residual(village, werewolves, float(fitted[k]), residual))
