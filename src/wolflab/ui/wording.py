@@ -12,7 +12,8 @@ from typing import Any
 from ..lab.plans.experiment import Experiment
 from ..lab.plans.specs import ExperienceSpec, RenamedCondition
 from ..lab.results.differences import Differs, Setting
-from ..lab.results.extras import Extras, KeptRegistration, Uncompared
+from ..lab.results.extras import Extras, Uncompared
+from ..lab.results.kept_registration import KeptRegistration
 from ..lab.results.players import PlacePlayer, RulesPlayed
 from ..lab.results.unusable_players import UnusablePlayer
 from ..lab.storage.call_store import RunStart
@@ -190,7 +191,7 @@ def registration_in_words(kept: KeptRegistration | None) -> str:
         return ""
     if not kept.deviations:
         return f"Registered at {kept.time}; the run keeps to it."
-    if not kept.time:
+    if kept.time is None:
         return f"Registered: {'; '.join(kept.deviations)}."
     return f"Registered at {kept.time}; the run departs from it: {'; '.join(kept.deviations)}."
 

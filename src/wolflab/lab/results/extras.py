@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from typing import Any
 
-from ...files import read_file, write
 from ...metrics.choices import Choices
 from ...metrics.diversity import Diversity
 from ...metrics.growth import DealWon, Growth, growth_curve
 from ...metrics.interviews import InterviewGiven, InterviewRows, interview_rows, interviews_of
 from ...metrics.shapes import Summary
 from ...usage import AttemptTotals
-from ..plans.registration import FILE, read_registration
 from ..plans.specs import RenamedCondition
 from ..runs.counting import rows_of
 from ..storage.call_store import RunStart
@@ -25,6 +22,7 @@ from ..storage.store import Store
 from ..studies.training import TrainedGame, trained_games
 from .differences import Arm, Differs, baseline_of, differences, sources
 from .forks import ForkResults, fork_results
+from .kept_registration import KeptRegistration, kept_registration
 from .players import PlacePlayer, RulesPlayed, players_of, rules_played
 from .studies import studied
 from .unusable_players import UnusablePlayer, unusable_entrants, unusable_players_of
@@ -39,16 +37,6 @@ class Uncompared:
 
     measures: tuple[str, ...]
     alone: bool
-
-
-@dataclass(frozen=True, slots=True)
-class KeptRegistration:
-    """A run's registration. time: when it was written, in UTC. deviations: a sentence for each difference of
-    the run from it.
-    """
-
-    time: str
-    deviations: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,34 +78,11 @@ def extras(store: Store, summary: Summary) -> Extras:
         players=players_of(store),
         rules=rules_played(store),
         renamed=tuple(experiment.renamed),
-        registered=_registered(store),
+        registered=kept_registration(store),
         uncompared=uncompared(
             experiment.contrasts, summary, len(experiment.conditions) - len(sources(experiment)) < 2
         ),
     )
-
-
-_REGISTERED = "registration"
-
-
-def keep_registration(store: Store, registration: bytes) -> None:
-    """Keep the registration that a run is begun with, and its hash."""
-    write(store.path / FILE, registration)
-    store.remember(_REGISTERED, blake2b(registration, digest_size=16).hexdigest())
-
-
-def _registered(store: Store) -> KeptRegistration | None:
-    kept, file = store.meta(_REGISTERED), store.path / FILE
-    if kept is None:
-        return None
-    if not file.exists() or blake2b(read_file(file), digest_size=16).hexdigest() != kept:
-        return KeptRegistration("", (f"{FILE} was changed or removed after the run began",))
-    registration = read_registration(file)
-    deviations = [*registration.deviations(store.experiment)]
-    left = sum(not row.over for row in store.games())
-    if left:
-        deviations.append(f"{left:,} of the registered games are not over")
-    return KeptRegistration(registration.registered, tuple(deviations))
 
 
 def extras_of_all(stores: Sequence[Store], summary: Summary, contrasts: Sequence[str] = ()) -> Extras:

@@ -15,7 +15,8 @@ from ...lab.plans.experiment import Experiment
 from ...lab.plans.loading import load_experiment
 from ...lab.plans.registration import read_registration
 from ...lab.plans.sources import file_kind
-from ...lab.results.extras import Extras, extras, extras_of_all, keep_registration
+from ...lab.results.extras import Extras, extras, extras_of_all
+from ...lab.results.kept_registration import keep_registration
 from ...lab.results.summaries import compared, summary
 from ...lab.results.unusable_replies import ErrorSummary
 from ...lab.runs.game import rules_of
