@@ -12,7 +12,6 @@ import deception
 import pytest
 
 from test_behaviours import SCENE, staged
-from wolflab.lab.data.columns import columns_of
 from wolflab.metrics.behaviours.deception import Knowledge, contradictions, statement_truths, withheld
 from wolflab.metrics.behaviours.detector_view import DetectorView
 from wolflab.text.reading import Accusation, Claim, Defence, Report
@@ -134,8 +133,3 @@ def test_a_game_statement_by_statement() -> None:
     assert not any(
         one.kind in ("result", "accusation", "defence") for truth in village for one in truth.contradictions
     )
-
-
-def test_the_table_has_the_columns_that_are_described() -> None:
-    names = [column.name for column in columns_of("contradictions")]
-    assert names[-4:] == ["listeners", "judging", "reliability_before", "reliability_after"]

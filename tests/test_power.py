@@ -127,7 +127,7 @@ def test_a_pilot_plans_the_primary_contrast(home: Path) -> None:
     assert f"{plan.needed.deals:,} deals find a difference of 10.0 pp with power 80 %" in said
     assert "DC: often − never = +" in said
     assert "played by the built-in player" in said
-    assert plan.needed.planned > plan.needed.deviation * 1.0
+    assert plan.needed.planned > plan.needed.deviation
     assert (surer.contrast.metric, surer.contrast.condition) == ("votes_changed", "never")
     assert surer.needed.planned > surer.needed.deviation
 

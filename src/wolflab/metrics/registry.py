@@ -870,9 +870,7 @@ def contradictions_by_role(game: ObservedGame) -> Parts:
 
 @measure("results withheld", SHARE, "behaviours", units="statements", split=("role",))
 def withheld_by_role(game: ObservedGame) -> Parts:
-    """Share of the statements of players with a result of a check that leave one untold that was not told
-    before.
-    """
+    """Of the statements of players who have a result of a check: the share after which a result is untold."""
     return {
         (role,): _floats(one.withholding, one.with_results)
         for role, one in _read_roles(game).items()

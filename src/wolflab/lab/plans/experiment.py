@@ -80,7 +80,8 @@ class Experiment(Part):
     """Play one more deal for every void game, until the planned number of games counts."""
     stratify: Literal["sheriff_side"] | None = None
     """Weight measures that depend on the Sheriff's side by the shares that the cards have. A Sheriff drawn
-    with the cards is a Werewolf in exactly these shares of the deals (`lab.plans.design`).
+    with the cards is a Werewolf in these shares of the deals, as near as whole deals allow
+    (`lab.plans.design`).
     """
     straw_polls: Literal[0, 1, 2] = 0
     """Polls before the Sheriff speaks: 1 measures DC, 2 also measures the poll against itself."""
