@@ -40,6 +40,7 @@ TINY: dict[str, Sequence[str]] = {
     "benchmarks/hostile_patterns.py": ("--under", "text.reading.votes", "--shown", "2"),
     "benchmarks/http_client.py": shlex.split("--in-flight 1 --calls 2 --rounds 1 --games 1 --latency 0.001"),
     "benchmarks/interval_coverage.py": ("--repeats", "2", "--deals", "6"),
+    "benchmarks/luck.py": shlex.split("--rules 002 --deals 10 --entrants 1"),
     "benchmarks/many_games.py": ("--games", "6", "14", "--played", "4"),
     "benchmarks/people.py": ("--studies", "2"),
     "benchmarks/prompt_games.py": ("--games", "1", "--out", "games.jsonl.gz"),
@@ -126,6 +127,10 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
             r"\| rank=2 dtype=float32 \| 0.0 / 0 \| \w+, float32 \| [\d.]+ \| [1-9][\d,]* \| 1.00 \| ",
         ),
         ("benchmarks/forecast.py", r"\| asked \| tokens \| [01] of 1 \| [+-]\d+\.\d % \|"),
+        (
+            "benchmarks/luck.py",
+            r"002 +obey 0.6 − village +10 +-?[\d.]+ +-?\d+% +-?\d+%\n(?s:.*)weighted wins of 1 entrants: [+-]0\.\d",
+        ),
         ("benchmarks/growing.py", r"2 deals in [\d.]+ s.*\ngames read for it: \d+; files: [1-9]"),
         (
             "benchmarks/hostile_patterns.py",

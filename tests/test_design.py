@@ -203,12 +203,35 @@ def test_strata_are_weighted_to_their_shares() -> None:
     assert (found.n, found.deals, found.note) == (16, 10, "")
 
 
+def test_wins_are_weighted_where_the_sheriff_is_drawn_with_the_cards() -> None:
+    """With one game a deal too: the interval is no longer that of independent trials."""
+    made, at = MeasureTally(SHARES), COLUMNS["village_win"]
+    for deal in range(14):
+        role, won = ("Werewolf", deal % 4 == 0) if deal % 7 < 2 else ("Villager", deal % 3 > 0)
+        sums: list[float | None] = [None] * WIDTH
+        sums[at] = [float(won), 1.0]
+        made.add(MeasureRow("sheriff", ("x",), True, ("every", "sheriff"), sums, {}, sheriff=role), deal)
+    found = made.estimates()[0]["village_win"]
+    village = [deal % 3 > 0 for deal in range(14) if deal % 7 >= 2]
+    wolves = [deal % 4 == 0 for deal in range(14) if deal % 7 < 2]
+    assert found.value == pytest.approx(VILLAGE * np.mean(village) + WOLVES * np.mean(wolves))
+    parts = [VILLAGE**2 * np.var(village, ddof=1) / 10, WOLVES**2 * np.var(wolves, ddof=1) / 4]
+    freedom = sum(parts) ** 2 / (parts[0] ** 2 / 9 + parts[1] ** 2 / 3)
+    value = found.value or 0
+    cases = value * (1 - value) / sum(parts)
+    assert (found.low, found.high) == pytest.approx(iv.wilson(value * cases, cases, t_quantile(freedom)))
+    assert (found.n, found.note) == (14, "")
+
+
 def test_other_measures_and_other_designs_are_not_weighted() -> None:
-    assert MEASURES["ratio"].stratified
-    assert not MEASURES["dc"].stratified
+    assert MEASURES["dc"].stratified is None
     found = tally(GAMES).estimates()[0]["dc"]
     assert found.value == pytest.approx(sum(value or 0 for _, _, value in GAMES) / 32)
     assert found.raw is None
+    assert MEASURES["village_win"].stratified == "drawn"
+    elected = MeasureTally(SHARES, drawn=False)
+    assert elected.shares_for(MEASURES["village_win"]) is None
+    assert elected.shares_for(MEASURES["ratio"]) == SHARES
     plain = tally(GAMES, None).estimates()[0]["ratio"]
     assert (plain.value, plain.raw) == (pytest.approx(2 * (found.value or 0)), None)
 
@@ -302,7 +325,7 @@ def test_intervals_contain_the_truth_as_often_as_they_say(deals: int) -> None:
             found = covered(one, deals, 3, stratified, 200, 1)
             least = 0.87 if one.measure.stratified and not stratified else 0.9
             assert found.inside / found.repeats >= least, (one.name, stratified)
-            if one.measure.stratified:
+            if one.measure.name == "ratio":
                 widths[stratified] = found.width / found.repeats
     if deals > 6:
         assert widths[True] < 0.6 * widths[False]

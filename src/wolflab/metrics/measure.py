@@ -173,8 +173,9 @@ class Measure:
     split: the dimensions of the parts, such as ("role",). needs: the field that an experiment needs. void:
     void games count too, because their players were asked as well. headline: it is in the main table. signed:
     values are shown with their sign. reference: a value that is drawn as a line. stratified: it depends on
-    the Sheriff's side, so that it is weighted by strata (a mean over games). compared: a planted effect is
-    the difference from the baseline, and not the value.
+    the Sheriff's side, so that it is weighted by strata (a mean over games): always, or only if the Sheriff
+    is drawn with the cards, because an election may be part of the effect. compared: a planted effect is the
+    difference from the baseline, and not the value.
     """
 
     name: str
@@ -193,7 +194,7 @@ class Measure:
     headline: bool = False
     signed: bool = False
     reference: float | None = None
-    stratified: bool = False
+    stratified: Literal["always", "drawn"] | None = None
     compared: bool = False
     also: str = ""
     """The units of n if `Formula.either` uses the second sums."""

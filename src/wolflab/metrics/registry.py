@@ -162,7 +162,7 @@ def _leading(name: str, label: str, says: str, metric: DayMetric, **fields: Any)
     _enter(name, label, MEAN, "leadership", says, counts, **fields)
 
 
-_believing = partial(_leading, unit="plain", stratified=True)
+_believing = partial(_leading, unit="plain", stratified="always")
 _converting = partial(_leading, bounds=UNIT, needs=NEEDS_STRAW_POLL)
 
 _believing(
@@ -203,7 +203,7 @@ _leading(
     leadership.improvement,
     needs=NEEDS_STRAW_POLL,
     signed=True,
-    stratified=True,
+    stratified="always",
 )
 _converting(
     "dc",
@@ -584,26 +584,26 @@ _asked_trust(
     unit="plain",
     reference=1.0,
     needs=NEEDS_TRUST_BEFORE,
-    stratified=True,
+    stratified="always",
 )
 
 
 # -- how they end ----------------------------------------------------------------------------------
 
 
-@measure("village wins", SHARE, "play", headline=True)
+@measure("village wins", SHARE, "play", headline=True, stratified="drawn")
 def village_win(game: ObservedGame) -> Sums:
     """Share of all finished games that the village won."""
     return float(village_won(game.record) is True), 1.0
 
 
-@measure("Werewolf wins", SHARE, "play")
+@measure("Werewolf wins", SHARE, "play", stratified="drawn")
 def wolf_win(game: ObservedGame) -> Sums:
     """Share of all finished games that the Werewolves won."""
     return float(village_won(game.record) is False), 1.0
 
 
-@measure("neither side wins", SHARE, "play")
+@measure("neither side wins", SHARE, "play", stratified="drawn")
 def no_winner(game: ObservedGame) -> Sums:
     """Share of finished games that stopped before a side had won: at the round limit, at the death of an
     assigned Sheriff, or as a player left without whom the game stops.

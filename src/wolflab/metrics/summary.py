@@ -60,7 +60,7 @@ class _Arm:
 
     def __init__(self, design: SheriffDesign | None) -> None:
         self.design = design
-        self.tally = MeasureTally(None if design is None else design.by_side)
+        self.tally = MeasureTally() if design is None else MeasureTally(design.by_side, design.drawn)
         self.sheriffs: Counter[tuple[str, str]] = Counter()
         self.statuses: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()

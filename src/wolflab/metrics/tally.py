@@ -81,11 +81,12 @@ class MeasureTally:
     """The sums of one condition. First add all rows, then read estimates.
 
     shares: the share of each stratum by design, if estimates are weighted by strata: of games whose Sheriff
-    is of the village, and of those whose Sheriff is a Werewolf.
+    is of the village, and of those whose Sheriff is a Werewolf. drawn: the Sheriff is drawn with the cards.
     """
 
-    def __init__(self, shares: tuple[float, float] | None = None) -> None:
+    def __init__(self, shares: tuple[float, float] | None = None, drawn: bool = True) -> None:
         self.shares = shares
+        self._drawn = drawn
         self.done = 0
         self.groups: set[Group] = set()
         self.ruleset = ""
@@ -185,8 +186,13 @@ class MeasureTally:
         few = 1 < draws < MIN_DRAWS and not self.people
         if few:
             sums = sums.sum(axis=1, keepdims=True)
-        found = estimate_measure(measure, sums, missing, self.people, self.shares)
+        found = estimate_measure(measure, sums, missing, self.people, self.shares_for(measure))
         return over_deals_alone(found) if few else found
+
+    def shares_for(self, measure: Measure) -> tuple[float, float] | None:
+        """The shares by which a measure is weighted; None if it is not."""
+        weighted = measure.stratified == "always" or (measure.stratified == "drawn" and self._drawn)
+        return self.shares if weighted else None
 
     def _numbers(self, deals: Sequence[int], draws: Sequence[int]) -> Columns:
         """The numbers of units (deals × draws × strata); −1 without a game."""
@@ -235,7 +241,7 @@ def estimate_measure(
         n = n + other * how.counted if n and other else 0.0
     if not n:
         return Estimate(None, None, None, 0, missing, units, 0, NO_DATA)
-    if measure.stratified and shares is not None and not people:
+    if shares is not None and not people:
         sample = ClusteredSums(sums, sums[..., how.n], np.array(shares))
     else:
         sample = ClusteredSums(sums).merged()
@@ -289,9 +295,8 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> Pair
     if measure.how.either:
         both = all(side[..., 1].sum() > 0 for side in sides)
         sides = [side[..., slice(0, 2) if both else slice(2, 4)] for side in sides]
-    stratified = (
-        measure.stratified and ours.shares is not None and ours.shares == theirs.shares and not people
-    )
+    shares = ours.shares_for(measure), theirs.shares_for(measure)
+    stratified = shares[0] is not None and shares[0] == shares[1] and not people
     if stratified:
         strata = [_cases(measure.how, side).any(axis=1) for side in sides]
         in_one = (strata[0] | strata[1]).sum(axis=1) <= 1
@@ -309,7 +314,7 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> Pair
     sums = np.where(common[..., None], np.concatenate(sides, axis=-1), 0.0)
     sample = ClusteredSums(sums)
     if stratified:
-        sample = ClusteredSums(sums, common.astype(np.float64), np.array(ours.shares))
+        sample = ClusteredSums(sums, common.astype(np.float64), np.array(shares[0]))
     sample = sample.present() if len(draws) >= MIN_DRAWS else sample.over_deals().present()
     test = difference(
         sample,
@@ -322,8 +327,7 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> Pair
     if test.difference.value is None:
         return None
     found = test.difference
-    weighted = measure.stratified and not (ours.shares is None and theirs.shares is None)
-    if weighted and not stratified and not found.note:
+    if any(shares) and not stratified and not found.note:
         found = replace(found, note=OTHER_SIDES)
     if 1 < len(draws) < MIN_DRAWS:
         found = over_deals_alone(found)

@@ -6,7 +6,7 @@ NaN: it is None, and the note says why.
 
 The interval of every number is chosen by one rule, from its variance and degrees of freedom:
 
-- a share with one case in each deal: Wilson's (1927), as for independent trials;
+- a share with one case in each deal, without strata: Wilson's (1927), as for independent trials;
 - a value between 0 and 1 (a share, a mean of shares): Wilson's with Student's t in place of z, and with the
   effective number of cases m (1 − m) / variance. It may be larger than the number of cases;
 - any other value: value ± t × standard error, clipped to its limits;
@@ -241,8 +241,12 @@ def share(rows: Sequence[tuple[int, float, float]], units: str, *, missing: int 
 
 
 def as_share(estimate: Estimate, hits: float, trials: float) -> Estimate:
-    """The estimate of a pooled proportion: with one trial in each deal, the interval is Wilson's."""
+    """The estimate of a pooled proportion: with one trial in each deal and no strata, the interval is
+    Wilson's.
+    """
     if estimate.value is None or estimate.draws or estimate.people or trials != estimate.deals:
+        return estimate
+    if estimate.raw is not None:
         return estimate
     low, high = wilson(hits, trials)
     return replace(estimate, low=low, high=high, note=WILSON)
