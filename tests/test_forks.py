@@ -402,15 +402,28 @@ def test_one_game_is_forked_into_a_run_of_its_own(played: Path, tmp_path: Path) 
     assert wolflab("replay", "forks", "2", cwd=tmp_path).returncode == 0
 
 
-def test_a_fork_is_forked_with_what_it_goes_on_from(played: Path, tmp_path: Path) -> None:
-    with Store.open_for_reading(played) as store:
-        fork = next(row for row in store.games("done") if row.condition == "as-said")
-    made = wolflab("fork", str(played), str(fork.id), "--change", "silent", "-o", "r", cwd=tmp_path)
-    assert made.returncode == 0, made.stdout + made.stderr
-    with Store.open_for_reading(tmp_path / "r") as store:
-        conditions = [row.condition for row in store.games()]
-        assert conditions == ["base", "as-said", "as-said", "fork", "fork"]
-        assert verify_run(store, True).holds
+def test_of_several_continuations_the_named_one_alone_is_forked(tmp_path: Path) -> None:
+    """Its number is part of the keys of its draws, also in forks of forks."""
+    arms = {"silent": {"change": "silent", "continuations": 3}}
+    data = forked(arms, deals=1, repeats=2)
+    data["conditions"]["twice"] = {"fork": {"games_of": "silent", "continuations": 2}}
+    with Store.open_for_reading(run(tmp_path / "r", data)) as store:
+        silent, twice = (
+            [row for row in store.games() if row.condition == name] for name in ("silent", "twice")
+        )
+        kept = {str(row.id): store.record(row.id).lines for row in (silent[4], twice[9])}
+    for game, conditions in zip(kept, (["base", "silent"], ["base", "silent", "twice"]), strict=True):
+        words = ("--say", "Vote for {x}.", "-k", "2", "-o", game)
+        made = wolflab("fork", "r", game, *words, cwd=tmp_path)
+        assert made.returncode == 0, made.stdout + made.stderr
+        with Store.open_for_reading(tmp_path / game) as store:
+            rows = store.games()
+            assert [row.condition for row in rows] == [*conditions, "fork", "fork"]
+            taken = store.record(rows[-3].id)
+            assert taken.lines == kept[game]
+            assert taken.header["play"].startswith("1/0/1/1")  # the second continuation of the second repeat
+            found = verify_run(store, True)
+            assert found.holds, found.faults
 
 
 def test_a_game_over_http_is_forked_with_its_calls(tmp_path: Path) -> None:

@@ -204,7 +204,7 @@ def _forked(game: _Game) -> DataRow:
         "parent": None if parent is None else parent.id,
         "fork_turn": None if fork is None else fork["at"],
         "fork_change": "say" if spec is not None and spec.say and change == "none" else change,
-        "continuation": None if spec is None else game.row.repeat % spec.continuations,
+        "continuation": None if spec is None else spec.continuation(game.row.repeat),
         "x_seat": None if fork is None else fork.get("x"),
         "y_seat": None if fork is None else fork.get("y"),
     }

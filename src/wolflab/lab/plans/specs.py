@@ -318,8 +318,8 @@ class ForkSpec(Part):
     words of that statement; {x} is the name of the player whom the statement recommends to vote for (if none,
     of one that is drawn), {y} that of another living player. change: nothing; nothing said; only whom the
     statement recommends; or the statement comes from the last speaker before whom it does not recommend.
-    continuations: how often each game goes on; the first one has the parent's draws, and the others have
-    draws of their own, the same in all forks.
+    continuations: how often each game goes on. Continuation 0 has the parent's draws, and the others have
+    draws of their own, the same in all forks. first_continuation: the number of the first one.
     """
 
     games_of: str
@@ -327,6 +327,7 @@ class ForkSpec(Part):
     say: str | None = Field(default=None, min_length=1, max_length=10_000)
     change: Literal["none", "silent", "stance", "other-seat"] = "none"
     continuations: int = Field(default=1, ge=1, le=1000)
+    first_continuation: int = Field(default=0, ge=0, le=MOST)
 
     @model_validator(mode="after")
     def _check(self) -> ForkSpec:
@@ -343,6 +344,10 @@ class ForkSpec(Part):
     def changed(self) -> dict[str, Any]:
         """The change, without what is at its default."""
         return self.model_dump(include={"say", "change"}, exclude_defaults=True)
+
+    def continuation(self, repeat: int) -> int:
+        """The number of the continuation that a game of this condition is. repeat: the game's."""
+        return self.first_continuation + repeat % self.continuations
 
 
 class PlannedGames(NamedTuple):

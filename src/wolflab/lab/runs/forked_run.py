@@ -51,10 +51,13 @@ def forked_experiment(store: Store, row: GameRow, fork: Mapping[str, Any]) -> Ex
     written = data.get("conditions", {"all": {}})
     conditions: dict[str, Any] = {}
     for each in _line(store, row):
-        conditions[each.condition] = dict(written[each.condition] or {})
-        if store.experiment.fork(each.condition) is None:
-            first = {"first_deal": each.deal, "first_repeat": each.repeat}
-            conditions[each.condition] |= {"deals": 1, "repeats": 1, **first}
+        arm, spec = dict(written[each.condition] or {}), store.experiment.fork(each.condition)
+        if spec is None:
+            arm |= {"deals": 1, "repeats": 1, "first_deal": each.deal, "first_repeat": each.repeat}
+        else:
+            this = spec.continuation(each.repeat)
+            arm["fork"] = {**arm["fork"], "continuations": 1, "first_continuation": this}
+        conditions[each.condition] = arm
     name = FORKED if FORKED not in conditions else f"{FORKED}-of-{row.condition}"
     conditions[name] = {"fork": {"games_of": row.condition, **fork}}
     title = f"Forks of game {row.id} of {store.path.name}"
@@ -84,30 +87,15 @@ def _line(store: Store, row: GameRow) -> list[GameRow]:
 
 def take_over(new: Store, store: Store, row: GameRow) -> None:
     """Copy a game and those that it goes on from into the run of its forks, with their calls."""
-    number = numbering(new.experiment)
-    for each in _line(store, row):
-        alike = [other for other in store.games() if other.over and _beside(new.experiment, other, each)]
-        for game in alike:
-            place = game.condition, game.deal, game.repeat
-            new.plan([place], number)
-            record, spent = store.record(game.id), store.game_totals(game.id)
-            calls = [_call(found) for found in store.calls_with_prompts(game.id)]
-            counted = row_from_record(new.experiment, game.condition, record, spent)
-            new.keep(
-                number(*place),
-                game.status,
-                pack(record.lines, record.probe_lines, calls),
-                counted,
-                seconds=store.seconds(game.id),
-            )
-
-
-def _beside(experiment: Experiment, other: GameRow, row: GameRow) -> bool:
-    """Whether a game is this one, or another continuation of its parent."""
-    fork = experiment.fork(row.condition)
-    each = 1 if fork is None else fork.continuations
-    one, two = ((game.condition, game.deal, game.repeat // each) for game in (other, row))
-    return one == two
+    number, (first, *_) = numbering(new.experiment), _line(store, row)
+    for game in _line(store, row):
+        place = game.condition, first.deal, first.repeat  # each game that goes on has one continuation there
+        new.plan([place], number)
+        record, spent = store.record(game.id), store.game_totals(game.id)
+        calls = [_call(found) for found in store.calls_with_prompts(game.id)]
+        counted = row_from_record(new.experiment, game.condition, record, spent)
+        packed = pack(record.lines, record.probe_lines, calls)
+        new.keep(number(*place), game.status, packed, counted, seconds=store.seconds(game.id))
 
 
 def _call(found: Mapping[str, Any]) -> CallRow:

@@ -41,7 +41,7 @@ def fork_at(builder: PlayerBuilder, place: Place) -> Fork | None:
     spec, parent = builder.experiment.fork(place.condition), builder.parent(place)
     if spec is None or parent is None:
         return None
-    fork = fork_of(spec, parent[0], place.repeat % spec.continuations)
+    fork = fork_of(spec, parent[0], spec.continuation(place.repeat))
     if fork is None:
         raise RecordError(f"{place.condition}: the game that it goes on from has no turn {spec.at!r} for it")
     return fork
@@ -178,7 +178,7 @@ def check_fork(store: Store, row: GameRow, record: GameRecord, where: str) -> No
         if record.fork is not None:
             raise RecordError(f"{where}: the record is that of a fork, and {row.condition} is none")
         return
-    fork = fork_of(spec, store.record(parent.id), row.repeat % spec.continuations)
+    fork = fork_of(spec, store.record(parent.id), spec.continuation(row.repeat))
     if fork is None or record.fork != fork.header:
         due = "no fork" if fork is None else fork.header
         raise RecordError(f"{where}: the record says it is {record.fork}, game {parent.id} gives {due}")
