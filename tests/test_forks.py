@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,11 @@ from wolflab.lab.runs.runner import play_run
 from wolflab.lab.runs.verification import verify_run
 from wolflab.lab.storage.packing import CallRow, pack, unpack
 from wolflab.lab.storage.store import Place, Store
+from wolflab.metrics import MeasuringOptions
 from wolflab.metrics.days import days_of
 from wolflab.metrics.forks import x_votes
+from wolflab.metrics.play import seat_turns
+from wolflab.metrics.rows import row_of
 from wolflab.models.base import Response
 from wolflab.models.calls import response_digest
 from wolflab.record import GameRecord, Writer, read_record
@@ -366,6 +370,37 @@ def test_votes_for_x_are_those_of_the_others_on_that_day(obeying: Path) -> None:
                 if isinstance(event, Voted) and event.what == "eliminate" and event.voter not in apart
             ]
             assert counted == (cast.count(record.fork["x"]), len(cast))
+
+
+def test_replies_that_a_fork_shares_count_for_its_parent_alone(tmp_path: Path) -> None:
+    """What was asked up to the turn, and the changed words, were asked in the parent. other-seat begins
+    earlier; who spoke in between is asked again.
+    """
+    arms = {"day": {"at": "2/statement/sheriff"}, "other-seat": ARMS["other-seat"]}
+    model = {"model": "village", "invalid": 0.3}
+    data = forked(arms, players={"others": {"model": model, "recipe": "deductive-002"}}, deals=6)
+    asked = MeasuringOptions(behaviours=True)
+    names = "invalid", "illegal", "several_answers", "unread", "stand_ins", "reasonable", "votes_passed"
+    with Store.open_for_reading(run(tmp_path / "r", data)) as store:
+        every = row_of(store.record(1), asked)
+        for parent, fork in pairs(store, "day"):
+            then = next(turn.at for turn in parent.turns if turn.ask == fork.header["fork"]["at"])
+            before, whole, own = (row_of(record, asked) for record in (cut(parent, then), parent, fork))
+            for name in names:
+                both = zip(before.sums_of(name), own.sums_of(name), strict=True)
+                assert [(one or 0) + (other or 0) for one, other in both] == [*whole.sums_of(name)], name
+        for _, fork in pairs(store, "other-seat"):
+            at, first = (fork.header["fork"][name] for name in ("at", "from"))
+            asks = [turn.ask for turn in fork.turns if turn.seat >= 0]
+            after = {ask for ask in asks[asks.index(first) + 1 :] if ask != at}
+            assert {turn.ask for turn in seat_turns(fork) if turn.probe is None} == after
+    assert every.sums_of("stand_ins")[0]
+
+
+def cut(record: GameRecord, at: int) -> GameRecord:
+    """The record up to the turn that is asked after that many events, and what is said there."""
+    turns, probes = ([turn for turn in some if turn.at <= at] for some in (record.turns, record.probes))
+    return replace(record, events=record.events[: at + 1], turns=turns, probes=probes)
 
 
 def test_the_report_has_noise_and_identified_persuasion(obeying: Path, tmp_path: Path) -> None:
