@@ -415,6 +415,9 @@ def test_the_report_has_noise_and_identified_persuasion(obeying: Path, tmp_path:
     shown = wolflab("report", str(obeying), "--out", str(tmp_path / "page.html"))
     assert "0.5-silent: votes that differ between continuations of a game" in shown.stdout
     page = (tmp_path / "page.html").read_text()
+    for obey in ("0.5", "1.0"):
+        assert f"What differs from {obey}-y:\n  {obey}-x: fork: of {obey}, say" in shown.stdout
+    assert "differs from its baseline in" in page
     assert "Identified persuasion, where one asks for X and the other for Y" in page
     assert "votes that differ" in page
 
@@ -480,6 +483,9 @@ def test_a_game_over_http_is_forked_with_its_calls(tmp_path: Path) -> None:
     [
         (("--at", "7/statement/sheriff"), "there is no turn '7/statement/sheriff'"),
         (("--at", "1/vote/player_1", "--say", "No."), "is no statement"),
+        (("--at", "rubbish"), "fork.at: 'rubbish' is no turn; write round/kind/seat"),
+        (("--at", "1/statement/player_99"), "--at player_99: there is no such player"),
+        (("--say", "Vote for {z}."), "{z} is not known; only {x} and {y} are replaced"),
         (("--change", "shout"), "use 'none', 'silent', 'stance' or 'other-seat'"),
     ],
 )
@@ -515,7 +521,7 @@ def pairs_of(store: Store, condition: str) -> list[int]:
         ({"games_of": "nobody"}, "there is no condition 'nobody' to go on from"),
         ({"games_of": "x"}, "there is no condition 'x' to go on from"),
         ({"games_of": "base", "say": "Hello.", "change": "silent"}, "exclude each other"),
-        ({"games_of": "base", "at": "sheriff"}, "at"),
+        ({"games_of": "base", "at": "sheriff"}, "fork.at: 'sheriff' is no turn"),
         ({"games_of": "base", "at": "1/vote/3", "change": "silent"}, "is no statement"),
     ],
 )

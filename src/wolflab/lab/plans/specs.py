@@ -22,6 +22,7 @@ from ...models.catalog import BUILT_IN, check_settings
 from ...models.embedders import resolve_embedder
 from ...rules import ROLES, Ruleset, preset
 from ...text.asking.disguise import DISGUISES, disguise
+from ...text.asking.sentences import listed
 
 MODEL_FREE = "random"
 """The recipe that needs no model."""
@@ -311,6 +312,10 @@ STATEMENT = "statement"
 """The kind of ask whose answer a fork can change."""
 
 
+BLANKS = ("{x}", "{y}")
+"""The places for players' names in the words of a fork."""
+
+
 class ForkSpec(Part):
     """Games that go on from a turn of the games of another condition.
 
@@ -323,7 +328,7 @@ class ForkSpec(Part):
     """
 
     games_of: str
-    at: str = Field(default="1/statement/sheriff", pattern=r"^\d+/[a-z-]+/(\d+(/\d+)?|sheriff)$")
+    at: str = f"1/{STATEMENT}/sheriff"
     say: str | None = Field(default=None, min_length=1, max_length=10_000)
     change: Literal["none", "silent", "stance", "other-seat"] = "none"
     continuations: int = Field(default=1, ge=1, le=1000)
@@ -331,6 +336,15 @@ class ForkSpec(Part):
 
     @model_validator(mode="after")
     def _check(self) -> ForkSpec:
+        if re.fullmatch(r"\d+/[a-z-]+/(\d+(/\d+)?|sheriff)", self.at) is None:
+            raise ValueError(
+                f"fork.at: {self.at!r} is no turn; write round/kind/seat, such as 1/{STATEMENT}/sheriff or "
+                "2/vote/3"
+            )
+        if unknown := [blank for blank in re.findall(r"\{[^{}]*\}", self.say or "") if blank not in BLANKS]:
+            raise ValueError(
+                f"fork.say: {unknown[0]} is not known; only {listed(BLANKS)} are replaced by names of players"
+            )
         if self.say is not None and self.change in ("silent", "stance"):
             raise ValueError(f"fork: say and change: {self.change} exclude each other; leave one out")
         if self.changed and self.at.split("/")[1] != STATEMENT:

@@ -71,9 +71,10 @@ def extras(store: Store, summary: Summary) -> Extras:
     """The extras of one run. summary: its numbers."""
     experiment = store.experiment
     arms = [Arm(name, experiment, name) for name in experiment.conditions]
+    pairs = experiment.baseline if isinstance(experiment.baseline, dict) else {}
     return replace(
         _read(store),
-        differs=differences(arms, baseline_of(experiment)),
+        differs=differences(arms, baseline_of(experiment), pairs),
         begun=(store.begun,),
         players=players_of(store),
         rules=rules_played(store),

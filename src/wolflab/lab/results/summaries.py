@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ...errors import StoreError
+from ...errors import ExperimentError, StoreError
 from ...metrics.rows import GameResult
 from ...metrics.shapes import Curve, SheriffDesign, Summary
 from ...metrics.summary import summarise
@@ -178,6 +178,32 @@ def compared(
         primary=primary,
     )
     return _with_texts(found, stores)
+
+
+def together(stores: Sequence[Store], primary: tuple[str, str, str]) -> Summary:
+    """The summary of two conditions over several runs of one experiment. primary: see `summary`. Raises
+    ExperimentError where a condition is not the same in all, and for a game that several have.
+    """
+    first, between = stores[0], primary[1:]
+    place_of: dict[tuple[str, int, int], Store] = {}
+    for store in stores:
+        for name in between:
+            if store.experiment.identity(name) != first.experiment.identity(name):
+                raise ExperimentError(
+                    f"{store.path}: condition {name} is not the one of {first.path} (rules, players, seed, "
+                    "strata or probes differ); name what is compared with --between"
+                )
+        for row in store.games("done"):
+            if row.condition in between:
+                place = (row.condition, row.deal, row.repeat)
+                if place in place_of:
+                    raise ExperimentError(
+                        f"{place_of[place].path} and {store.path} both have deal {row.deal}, repeat "
+                        f"{row.repeat} of {row.condition}; a game counts once: leave one of the runs out"
+                    )
+                place_of[place] = store
+    own = (game for store in stores for game in games(store) if game.condition in between)
+    return summarise(own, designs=_designs(first.experiment), primary=primary)
 
 
 def _with_texts(found: Summary, stores: Sequence[Store]) -> Summary:

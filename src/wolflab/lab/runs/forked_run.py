@@ -10,6 +10,7 @@ from ...models.base import Response
 from ...usage import Usage
 from ..plans.experiment import Experiment, checked
 from ..plans.numbering import numbering
+from ..plans.sources import checking
 from ..plans.specs import ForkSpec
 from ..storage.packing import CallRow, pack
 from ..storage.store import GameRow, Place, Store
@@ -45,25 +46,25 @@ def forked_experiment(store: Store, row: GameRow, fork: Mapping[str, Any]) -> Ex
         raise ExperimentError(f"{where}: it is void, so that it counts for nothing; fork another one")
     if not store.read_as_now:
         raise ExperimentError(f"{where}: another version of Wolflab began its run; fork games of a new one")
+    with checking(where, ForkSpec, "docs/forks.md"):
+        spec = ForkSpec(games_of=row.condition, **fork)
     data = store.experiment.model_dump(mode="json", exclude_unset=True)
     for name in (*_COMPARING, "budget"):  # the game itself was paid for before
         data.pop(name, None)
     written = data.get("conditions", {"all": {}})
     conditions: dict[str, Any] = {}
     for each in _line(store, row):
-        arm, spec = dict(written[each.condition] or {}), store.experiment.fork(each.condition)
-        if spec is None:
+        arm, own = dict(written[each.condition] or {}), store.experiment.fork(each.condition)
+        if own is None:
             arm |= {"deals": 1, "repeats": 1, "first_deal": each.deal, "first_repeat": each.repeat}
         else:
-            this = spec.continuation(each.repeat)
+            this = own.continuation(each.repeat)
             arm["fork"] = {**arm["fork"], "continuations": 1, "first_continuation": this}
         conditions[each.condition] = arm
     name = FORKED if FORKED not in conditions else f"{FORKED}-of-{row.condition}"
     conditions[name] = {"fork": {"games_of": row.condition, **fork}}
     title = f"Forks of game {row.id} of {store.path.name}"
     made = checked({**data, "title": title, "conditions": conditions, "redraw_void": False}, where)
-    spec = made.fork(name)
-    assert spec is not None
     if fork_of(spec, record) is None:
         _refuse(store, row, spec, where)
     return made

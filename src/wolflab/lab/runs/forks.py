@@ -18,7 +18,7 @@ from ...record.chain import hash_of
 from ...rules import Say, facts_of
 from ...text.clean import clean
 from ..plans.experiment import Experiment
-from ..plans.specs import STATEMENT, ForkSpec
+from ..plans.specs import BLANKS, STATEMENT, ForkSpec
 from ..storage.store import GameRow, Place, Store
 from .casting import PlayerBuilder
 
@@ -113,10 +113,10 @@ def _changed(
     names, words = parent.ruleset.names, turn.action.text if isinstance(turn.action, Say) else ""
     if spec.say is not None:
         words = spec.say
-        for blank, seat in zip(("{x}", "{y}"), pair or (), strict=False):
-            words = words.replace(blank, names[seat])
-        if pair is None and words != spec.say.replace("{x}", "").replace("{y}", ""):
+        if pair is None and any(blank in words for blank in BLANKS):
             return None
+        for blank, seat in zip(BLANKS, pair or (), strict=False):
+            words = words.replace(blank, names[seat])
     match spec.change:
         case "silent":
             words = ""

@@ -47,7 +47,7 @@ def fork(
     screen = console()
     with Store.open_for_reading(run) as store:
         row = store.game(game)
-        turn = turn_of(store.record(game).ruleset.names, at)
+        turn = turn_of(store.record(game).ruleset.names, at, "--at")
         given: dict[str, Any] = {"at": turn, "change": change, "continuations": k}
         plan = forked_experiment(store, row, given | ({} if say is None else {"say": say}))
         new = WatchedStore.create(out or new_directory(Path("runs"), f"{plan.name}-fork"), plan)

@@ -182,15 +182,15 @@ def _weighed_otherwise(summary: Summary, contrast: Contrast) -> bool:
 
 
 def _print_differs(console: Console, extras: Extras) -> None:
-    """Print a line for each condition whose settings differ from the baseline's."""
-    kept = [difference for difference in extras.differs if difference.places]
-    if kept:
-        say(console, f"What differs from {kept[0].baseline}:")
-    for difference in kept:
-        settings = escape("; ".join(settings_in_words(difference)))
-        console.print(
-            f"  [bold]{escape(difference.condition)}[/]: {settings}", highlight=False, soft_wrap=True
-        )
+    """Print a line for each condition whose settings differ from its baseline's."""
+    for baseline in dict.fromkeys(difference.baseline for difference in extras.differs if difference.places):
+        say(console, f"What differs from {baseline}:")
+        for difference in extras.differs:
+            if difference.baseline == baseline and difference.places:
+                name, settings = difference.condition, "; ".join(settings_in_words(difference))
+                console.print(
+                    f"  [bold]{escape(name)}[/]: {escape(settings)}", highlight=False, soft_wrap=True
+                )
 
 
 def main_table(
