@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import os
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +25,13 @@ from wolflab.errors import ExperimentError, RecordError
 from wolflab.lab.data.rows import DataSource, data_rows
 from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.specs import ForkSpec
+from wolflab.lab.results.costs import run_cost
 from wolflab.lab.results.forks import fork_results
 from wolflab.lab.results.summaries import summary
+from wolflab.lab.runs.forecast import taken_in
 from wolflab.lab.runs.forks import fork_of
 from wolflab.lab.runs.rehearsal import rehearse
+from wolflab.lab.runs.repeatability import repeatability
 from wolflab.lab.runs.runner import play_run
 from wolflab.lab.runs.verification import verify_run
 from wolflab.lab.storage.packing import CallRow, pack, unpack
@@ -291,6 +296,58 @@ def test_a_kill_in_mid_fork_makes_no_call_twice(tmp_path: Path) -> None:
         assert server.calls - before == committed_calls(tmp_path / "r") - committed
         unbroken = run(tmp_path / "unbroken", data)
     assert records(tmp_path / "r") == records(unbroken)
+
+
+NUMBERS = "twelve whole numbers"
+"""Words of the request that is made twice."""
+
+
+@pytest.mark.parametrize(
+    ("repeats", "failing", "same", "words"),
+    [
+        (True, 0, True, "same words twice: draws are shared across arms"),
+        (False, 0, False, "other words: look at the noise"),
+        (True, 2, None, "not tested: model 'wolf-1'"),
+    ],
+)
+def test_a_server_is_asked_the_same_twice(
+    tmp_path: Path, repeats: bool, failing: int, same: bool | None, words: str
+) -> None:
+    """Once: not again when the run goes on, unless it failed. It costs what it costs, and stops no game."""
+    times = count()
+
+    def says(prompt: str) -> str:
+        other = f"{NUMBERS}: {next(times)}" if NUMBERS in prompt and not repeats else prompt
+        return http_server.answer(prompt, salt=other) + (other if NUMBERS in prompt else "")
+
+    with http_server.running(says=says) as server:
+        server.faults.extend([http_server.Fault("status", 503)] * failing)
+        data = over_http(server, conditions=forked({"silent": {"change": "silent"}})["conditions"], deals=1)
+        data["players"]["others"]["model"] |= {"price": {"input": 1.0, "output": 2.0}, "temperature": 0.5}
+        home = run(tmp_path / "r", data)
+        asked = [body for body in server.bodies if NUMBERS in str(body["messages"])]
+        assert {(body["seed"], body["temperature"]) for body in asked} == {(1, 0.5)}
+        with Store.open_for_reading(home) as store:
+            (found,) = repeatability(store)
+            assert (found.model, found.same) == ("wolf-1, temperature 0.5", same)
+            total = summary(store)
+            made = sum(len(store.filed(who)) for who in store.askers() if who.startswith("asked twice/"))
+            assert made == (0 if failing else 2)
+            assert sum(one.calls for one in total.outside_games.values()) == made
+            assert total.cost.usd == pytest.approx(float(store.spent().usd))
+            assert run_cost(store) == total.cost
+            assert taken_in(store)[0].usage.cost == pytest.approx(total.cost.usd)
+            assert verify_run(store, True).holds
+        rows = [row for table, row in data_rows(DataSource(home), ["calls"])]
+        assert sum(row["cost"] for row in rows) == pytest.approx(total.cost.usd)
+        assert sum(row["game"] is None for row in rows) == made
+        shown = wolflab("report", str(home), "--out", str(tmp_path / "page.html"))
+        assert f"wolf-1, temperature 0.5: {words}" in " ".join(shown.stdout.split())
+        assert words in html.unescape((tmp_path / "page.html").read_text())
+        with Store.resume(home, ["deals=2"]) as store:
+            assert play_run(store)
+            assert repeatability(store)[0].same is repeats
+        assert sum(NUMBERS in str(body["messages"]) for body in server.bodies) == len(asked) + failing
 
 
 def test_data_say_where_a_fork_comes_from(played: Path) -> None:

@@ -48,7 +48,7 @@ _ASK = (
 )
 
 _WHAT_FOR = (
-    Column("asker", "text", "who asks: game/3, or item/… of a judge"),
+    Column("asker", "text", "who asks: game/3; asked twice/… of no game; item/… of a judge"),
     *_ASK,
     Column("kind", "text", "what was asked"),
     *_seat("", "whose decision it serves"),

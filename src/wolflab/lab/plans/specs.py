@@ -359,6 +359,11 @@ class ForkSpec(Part):
         """The change, without what is at its default."""
         return self.model_dump(include={"say", "change"}, exclude_defaults=True)
 
+    @property
+    def asks(self) -> bool:
+        """Whether players are asked: continuation 0 without a change is its parent."""
+        return bool(self.changed) or self.first_continuation + self.continuations > 1
+
     def continuation(self, repeat: int) -> int:
         """The number of the continuation that a game of this condition is. repeat: the game's."""
         return self.first_continuation + repeat % self.continuations

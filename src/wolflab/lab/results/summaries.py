@@ -16,9 +16,10 @@ from ..plans.design import sheriff_design
 from ..plans.experiment import Experiment
 from ..plans.matching import matched_rows
 from ..plans.prices import prices_of, unpriced
+from ..runs.batch import by_model
 from ..runs.counting import rows_of
 from ..storage.store import Store, StudySitting
-from .costs import unpriced_texts
+from .costs import calls_outside_games, unpriced_texts
 from .differences import baseline_of, sources
 
 
@@ -90,7 +91,7 @@ def summary(store: Store, primary: tuple[str, str, str] | None = None) -> Summar
         primary=primary,
         margins=experiment.margins,
     )
-    return _with_texts(found, [store])
+    return _with_the_rest(found, [store])
 
 
 def _designs(experiment: Experiment) -> dict[str, SheriffDesign]:
@@ -177,7 +178,7 @@ def compared(
         },
         primary=primary,
     )
-    return _with_texts(found, stores)
+    return _with_the_rest(found, stores)
 
 
 def together(stores: Sequence[Store], primary: tuple[str, str, str]) -> Summary:
@@ -206,10 +207,16 @@ def together(stores: Sequence[Store], primary: tuple[str, str, str]) -> Summary:
     return summarise(own, designs=_designs(first.experiment), primary=primary)
 
 
-def _with_texts(found: Summary, stores: Sequence[Store]) -> Summary:
-    """The summary with the usage of embedding."""
-    embedded = sum((store.spent_on_texts() for store in stores), Usage())
-    return replace(found, embedded=embedded, embedded_unpriced=any(map(unpriced_texts, stores)))
+def _with_the_rest(found: Summary, stores: Sequence[Store]) -> Summary:
+    """The summary with the usage that belongs to no game: of embedding, and of other calls."""
+    outside = [calls_outside_games(store) for store in stores]
+    return replace(
+        found,
+        embedded=sum((store.spent_on_texts() for store in stores), Usage()),
+        embedded_unpriced=any(map(unpriced_texts, stores)),
+        outside_games=by_model({str(n): made for n, (made, _) in enumerate(outside)}),
+        outside_unpriced=frozenset().union(*(unpriced for _, unpriced in outside)),
+    )
 
 
 def _cards(store: Store) -> tuple[int, list[tuple[str, int]], str | None]:

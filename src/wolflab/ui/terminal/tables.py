@@ -44,6 +44,7 @@ from ..wording import (
     player_in_words,
     registration_in_words,
     renaming_in_words,
+    repeatability_in_words,
     settings_in_words,
     trained_in_words,
     trouble_in_words,
@@ -93,6 +94,8 @@ def print_summary(
         if fork.differing is not None:
             noise = in_line(fork.differing, "share")
             say(console, f"{fork.condition}: votes that differ between continuations of a game: {noise}")
+    for asked in extras.repeatability:
+        say(console, f"{asked.model}: {repeatability_in_words(asked)}")
     if extras.uncompared is not None:
         say(console, uncompared_in_words(extras.uncompared), "yellow")
     if any("reasonable" in condition.measures for condition in summary.conditions):
