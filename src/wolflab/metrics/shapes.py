@@ -6,7 +6,7 @@ Nothing is computed here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -127,7 +127,7 @@ class ConditionResult:
         }
 
 
-def _totals(by_model: Mapping[str, CallTotals], unpriced: frozenset[str]) -> dict[str, Any]:
+def _totals(by_model: Mapping[str, CallTotals], unpriced: Collection[str]) -> dict[str, Any]:
     """JSON values. unpriced: the models without a known cost."""
     return {
         model: {"calls": totals.calls} | asdict(totals.usage) | ({"cost": None} if model in unpriced else {})
@@ -230,7 +230,7 @@ class Summary:
     embedded: Usage = field(default_factory=Usage)
     embedded_unpriced: bool = False
     outside_games: Mapping[str, CallTotals] = field(default_factory=dict)
-    outside_unpriced: frozenset[str] = frozenset()
+    outside_unpriced: tuple[str, ...] = ()
 
     @property
     def watched(self) -> tuple[str, ...]:

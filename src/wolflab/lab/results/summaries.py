@@ -215,7 +215,7 @@ def _with_the_rest(found: Summary, stores: Sequence[Store]) -> Summary:
         embedded=sum((store.spent_on_texts() for store in stores), Usage()),
         embedded_unpriced=any(map(unpriced_texts, stores)),
         outside_games=by_model({str(n): made for n, (made, _) in enumerate(outside)}),
-        outside_unpriced=frozenset().union(*(unpriced for _, unpriced in outside)),
+        outside_unpriced=tuple(sorted({name for _, unpriced in outside for name in unpriced})),
     )
 
 

@@ -8,10 +8,11 @@ fails stops no game.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ...models.base import Chat, Model, Request, Sampling
 from ...models.calls import CallCache, answer
-from ...models.catalog import BUILT_IN, Spec, is_local_model, name_and_settings
+from ...models.catalog import BUILT_IN, is_local_model, name_and_settings
 from ..plans.experiment import REACHED_BY, Experiment
 from ..storage.store import Store
 from .batch import BatchItem
@@ -76,9 +77,9 @@ def _item(name: str, model: Model) -> BatchItem[None]:
     return BatchItem(f"{_ASKER}{name}", model, ask)
 
 
-def _asked(experiment: Experiment) -> dict[str, Spec]:
+def _asked(experiment: Experiment) -> dict[str, str | dict[str, Any]]:
     """Name with settings → the model, for those of players of forks that are behind a server."""
-    specs: dict[str, Spec] = {}
+    specs: dict[str, str | dict[str, Any]] = {}
     for condition in experiment.forks:
         fork = experiment.fork(condition)
         for player in experiment.cast(condition).values() if fork is not None and fork.asks else ():
