@@ -45,7 +45,7 @@ from wolflab.models.base import Response
 from wolflab.models.calls import response_digest
 from wolflab.record import GameRecord, Writer, read_record
 from wolflab.record.chain import Chain
-from wolflab.rules import PRESETS, Said, Say, Voted
+from wolflab.rules import PRESETS, ROLES, Said, Say, SheriffNamed, Voted
 
 VILLAGE: dict[str, Any] = {"model": {"model": "village", "follow_sheriff": 0.5}, "recipe": "deductive"}
 LED: dict[str, Any] = {"preset": "sheriff", "sheriff": "assigned", "sheriff_death": "stop"}
@@ -86,6 +86,51 @@ def pairs(store: Store, condition: str) -> list[tuple[GameRecord, GameRecord]]:
             assert parent is not None
             found.append((store.record(parent.id), store.record(row.id)))
     return found
+
+
+OFFICES: list[dict[str, Any]] = [
+    {"rules": LED, "stratify": "sheriff_side", "redraw_void": False, "deals": 8},
+    {"rules": {"preset": "sheriff", "sheriff": "drawn"}},
+    {
+        "rules": {"preset": "sheriff", "sheriff": "elected"},
+        "players": {"others": {"recipe": "random"}},
+        "at": "2/statement/sheriff",
+        "deals": 12,
+    },
+]
+
+
+@pytest.mark.parametrize("given", OFFICES, ids=["assigned", "drawn", "succeeded"])
+def test_the_office_goes_to_another_and_the_words_stay(given: dict[str, Any], tmp_path: Path) -> None:
+    """The night is the same; who would have been Sheriff says the same, in its own place."""
+    changes = {name: value for name, value in given.items() if name != "at"}
+    at = {"at": given["at"]} if "at" in given else {}
+    data = forked({"office": {"change": "other-sheriff", **at}}, **changes)
+    with Store.open_for_reading(run(tmp_path / "r", data)) as store:
+        both = pairs(store, "office")
+        assert both
+        for parent, fork in both:
+            header = fork.header["fork"]
+            round, _, seat = header["at"].split("/")
+            named = [[e for e in one.events if isinstance(e, SheriffNamed)] for one in (parent, fork)]
+            k = next(k for k, (was, now) in enumerate(zip(*named, strict=False)) if was != now)
+            was, now = named[0][k], named[1][k]
+            assert (was.seat, now.seat, was.how) == (int(seat), header["sheriff"], now.how)
+            assert header["sheriff"] != header["x"]
+            assert said(fork, header["at"]) == said(parent, header["at"])
+            day = [turn.seat for turn in fork.turns if turn.kind == "statement" and turn.round == int(round)]
+            assert day[-1] == now.seat
+            nights = [
+                [turn for turn in one.turns if turn.round == int(round) and turn.at < one.events.index(event)]
+                for one, event in ((parent, was), (fork, now))
+            ]
+            assert [turn.action for turn in nights[0] if turn.kind not in ("drawn", "succeed")] == [
+                turn.action for turn in nights[1] if turn.kind not in ("drawn", "succeed")
+            ]
+            if "stratify" in given:
+                assert len({ROLES[parent.roles[one.seat]].wolf for one in (was, now)}) == 1
+        found = verify_run(store, True)
+        assert found.holds, found.faults
 
 
 @pytest.fixture(scope="module")
@@ -543,7 +588,7 @@ def test_a_game_over_http_is_forked_with_its_calls(tmp_path: Path) -> None:
         (("--at", "rubbish"), "fork.at: 'rubbish' is no turn; write round/kind/seat"),
         (("--at", "1/statement/player_99"), "--at player_99: there is no such player"),
         (("--say", "Vote for {z}."), "{z} is not known; only {x} and {y} are replaced"),
-        (("--change", "shout"), "use 'none', 'silent', 'stance' or 'other-seat'"),
+        (("--change", "shout"), "use 'none', 'silent', 'stance', 'other-seat' or 'other-sheriff'"),
     ],
 )
 def test_what_cannot_be_forked_is_a_sentence(

@@ -95,7 +95,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         ),
         Column("parent", "integer", "of a fork: the game that it goes on from"),
         Column("fork_turn", "text", "of a fork: the ask's id of the turn from which it goes on"),
-        Column("fork_change", "text", "of a fork: none, say, silent, stance or other-seat"),
+        Column("fork_change", "text", "of a fork: none, say, silent, stance, other-seat or other-sheriff"),
         Column("continuation", "integer", "of a fork: the number of the continuation, from 0"),
         Column("x_seat", "integer", "of a fork: the seat whose name is {x}"),
         Column("y_seat", "integer", "of a fork: the seat whose name is {y}"),

@@ -322,15 +322,16 @@ class ForkSpec(Part):
     games_of: that condition. at: the turn, as round/kind/seat; the seat is a number or "sheriff". say: the
     words of that statement; {x} is the name of the player whom the statement recommends to vote for (if none,
     of one that is drawn), {y} that of another living player. change: nothing; nothing said; only whom the
-    statement recommends; or the statement comes from the last speaker before whom it does not recommend.
-    continuations: how often each game goes on. Continuation 0 has the parent's draws, and the others have
-    draws of their own, the same in all forks. first_continuation: the number of the first one.
+    statement recommends; the statement comes from the last speaker before whom it does not recommend; or it
+    comes from the same seat, and another player is Sheriff. continuations: how often each game goes on.
+    Continuation 0 has the parent's draws, and the others have draws of their own, the same in all forks.
+    first_continuation: the number of the first one.
     """
 
     games_of: str
     at: str = f"1/{STATEMENT}/sheriff"
     say: str | None = Field(default=None, min_length=1, max_length=10_000)
-    change: Literal["none", "silent", "stance", "other-seat"] = "none"
+    change: Literal["none", "silent", "stance", "other-seat", "other-sheriff"] = "none"
     continuations: int = Field(default=1, ge=1, le=1000)
     first_continuation: int = Field(default=0, ge=0, le=MOST)
 

@@ -76,7 +76,8 @@ def _refuse(store: Store, row: GameRow, spec: ForkSpec, where: str) -> None:
     if fork_of(spec.model_copy(update={"say": None, "change": "none"}), record) is None:
         decision_of(record, spec.at, where)
     raise ExperimentError(
-        f"{where}: {spec.at} has nothing to change: it recommends nobody, or nobody spoke before; use --say"
+        f"{where}: {spec.at} has nothing to change: it recommends nobody, nobody spoke before, or "
+        "nobody else could be given the office; use another --change or --say"
     )
 
 

@@ -34,7 +34,7 @@ def fork(
         str | None,
         typer.Option(help="The words in place of that statement; {x} and {y} are two living players."),
     ] = None,
-    change: Annotated[str, typer.Option(help="silent, stance, other-seat or none.")] = "none",
+    change: Annotated[str, typer.Option(help="silent, stance, other-seat, other-sheriff or none.")] = "none",
     k: Annotated[int, typer.Option("-k", "--continuations", min=1, help="How often the game goes on.")] = 1,
     out: Annotated[
         Path | None,
