@@ -28,6 +28,7 @@ from wolflab.lab.plans.specs import ForkSpec
 from wolflab.lab.results.costs import run_cost
 from wolflab.lab.results.forks import fork_results
 from wolflab.lab.results.summaries import summary
+from wolflab.lab.results.unusable_replies import ErrorSummary
 from wolflab.lab.runs.forecast import taken_in
 from wolflab.lab.runs.forks import fork_of
 from wolflab.lab.runs.rehearsal import rehearse
@@ -503,6 +504,21 @@ def cut(record: GameRecord, at: int) -> GameRecord:
     """The record up to the turn that is asked after that many events, and what is said there."""
     turns, probes = ([turn for turn in some if turn.at <= at] for some in (record.turns, record.probes))
     return replace(record, events=record.events[: at + 1], turns=turns, probes=probes)
+
+
+def test_an_unfinished_fork_counts_its_own_decisions(tmp_path: Path) -> None:
+    """A budget ends in mid-fork. A decision of the recipe vanilla is one call."""
+    with http_server.running() as server:
+        data = over_http(server, conditions=forked({"silent": {"change": "silent"}})["conditions"], deals=1)
+        with Store.open_for_reading(run(tmp_path / "whole", data)) as store:
+            limit = int(0.93 * store.spent().tokens)
+        with Store.create(tmp_path / "part", build(data | {"budget": {"tokens": limit}})) as store:
+            assert not play_run(store)
+            parent, fork = store.games()
+            assert (parent.status, fork.status) == ("done", "unfinished")
+            with ErrorSummary(store) as errors:
+                (tally,) = errors.unfinished(fork).tallies.values()
+            assert tally.decisions == tally.replies == len(store.committed_keys(fork.id)) > 0
 
 
 def test_the_report_has_noise_and_identified_persuasion(obeying: Path, tmp_path: Path) -> None:
