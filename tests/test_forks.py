@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +25,28 @@ from wolflab.errors import ExperimentError, RecordError
 from wolflab.lab.data.rows import DataSource, data_rows
 from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.specs import ForkSpec
+from wolflab.lab.results.costs import run_cost
 from wolflab.lab.results.forks import fork_results
 from wolflab.lab.results.summaries import summary
+from wolflab.lab.results.unusable_replies import ErrorSummary
+from wolflab.lab.runs.forecast import taken_in
 from wolflab.lab.runs.forks import fork_of
 from wolflab.lab.runs.rehearsal import rehearse
+from wolflab.lab.runs.repeatability import repeatability
 from wolflab.lab.runs.runner import play_run
 from wolflab.lab.runs.verification import verify_run
 from wolflab.lab.storage.packing import CallRow, pack, unpack
 from wolflab.lab.storage.store import Place, Store
+from wolflab.metrics import MeasuringOptions
 from wolflab.metrics.days import days_of
 from wolflab.metrics.forks import x_votes
+from wolflab.metrics.play import seat_turns
+from wolflab.metrics.rows import row_of
 from wolflab.models.base import Response
 from wolflab.models.calls import response_digest
 from wolflab.record import GameRecord, Writer, read_record
 from wolflab.record.chain import Chain
-from wolflab.rules import PRESETS, Said, Say, Voted
+from wolflab.rules import PRESETS, ROLES, Said, Say, SheriffNamed, Voted
 
 VILLAGE: dict[str, Any] = {"model": {"model": "village", "follow_sheriff": 0.5}, "recipe": "deductive"}
 LED: dict[str, Any] = {"preset": "sheriff", "sheriff": "assigned", "sheriff_death": "stop"}
@@ -77,6 +87,51 @@ def pairs(store: Store, condition: str) -> list[tuple[GameRecord, GameRecord]]:
             assert parent is not None
             found.append((store.record(parent.id), store.record(row.id)))
     return found
+
+
+OFFICES: list[dict[str, Any]] = [
+    {"rules": LED, "stratify": "sheriff_side", "redraw_void": False, "deals": 8},
+    {"rules": {"preset": "sheriff", "sheriff": "drawn"}},
+    {
+        "rules": {"preset": "sheriff", "sheriff": "elected"},
+        "players": {"others": {"recipe": "random"}},
+        "at": "2/statement/sheriff",
+        "deals": 12,
+    },
+]
+
+
+@pytest.mark.parametrize("given", OFFICES, ids=["assigned", "drawn", "succeeded"])
+def test_the_office_goes_to_another_and_the_words_stay(given: dict[str, Any], tmp_path: Path) -> None:
+    """The night is the same; who would have been Sheriff says the same, in its own place."""
+    changes = {name: value for name, value in given.items() if name != "at"}
+    at = {"at": given["at"]} if "at" in given else {}
+    data = forked({"office": {"change": "other-sheriff", **at}}, **changes)
+    with Store.open_for_reading(run(tmp_path / "r", data)) as store:
+        both = pairs(store, "office")
+        assert both
+        for parent, fork in both:
+            header = fork.header["fork"]
+            round, _, seat = header["at"].split("/")
+            named = [[e for e in one.events if isinstance(e, SheriffNamed)] for one in (parent, fork)]
+            k = next(k for k, (was, now) in enumerate(zip(*named, strict=False)) if was != now)
+            was, now = named[0][k], named[1][k]
+            assert (was.seat, now.seat, was.how) == (int(seat), header["sheriff"], now.how)
+            assert header["sheriff"] != header["x"]
+            assert said(fork, header["at"]) == said(parent, header["at"])
+            day = [turn.seat for turn in fork.turns if turn.kind == "statement" and turn.round == int(round)]
+            assert day[-1] == now.seat
+            nights = [
+                [turn for turn in one.turns if turn.round == int(round) and turn.at < one.events.index(event)]
+                for one, event in ((parent, was), (fork, now))
+            ]
+            assert [turn.action for turn in nights[0] if turn.kind not in ("drawn", "succeed")] == [
+                turn.action for turn in nights[1] if turn.kind not in ("drawn", "succeed")
+            ]
+            if "stratify" in given:
+                assert len({ROLES[parent.roles[one.seat]].wolf for one in (was, now)}) == 1
+        found = verify_run(store, True)
+        assert found.holds, found.faults
 
 
 @pytest.fixture(scope="module")
@@ -289,6 +344,58 @@ def test_a_kill_in_mid_fork_makes_no_call_twice(tmp_path: Path) -> None:
     assert records(tmp_path / "r") == records(unbroken)
 
 
+NUMBERS = "twelve whole numbers"
+"""Words of the request that is made twice."""
+
+
+@pytest.mark.parametrize(
+    ("repeats", "failing", "same", "words"),
+    [
+        (True, 0, True, "same words twice: draws are shared across arms"),
+        (False, 0, False, "other words: look at the noise"),
+        (True, 2, None, "not tested: model 'wolf-1'"),
+    ],
+)
+def test_a_server_is_asked_the_same_twice(
+    tmp_path: Path, repeats: bool, failing: int, same: bool | None, words: str
+) -> None:
+    """Once: not again when the run goes on, unless it failed. It costs what it costs, and stops no game."""
+    times = count()
+
+    def says(prompt: str) -> str:
+        other = f"{NUMBERS}: {next(times)}" if NUMBERS in prompt and not repeats else prompt
+        return http_server.answer(prompt, salt=other) + (other if NUMBERS in prompt else "")
+
+    with http_server.running(says=says) as server:
+        server.faults.extend([http_server.Fault("status", 503)] * failing)
+        data = over_http(server, conditions=forked({"silent": {"change": "silent"}})["conditions"], deals=1)
+        data["players"]["others"]["model"] |= {"price": {"input": 1.0, "output": 2.0}, "temperature": 0.5}
+        home = run(tmp_path / "r", data)
+        asked = [body for body in server.bodies if NUMBERS in str(body["messages"])]
+        assert {(body["seed"], body["temperature"]) for body in asked} == {(1, 0.5)}
+        with Store.open_for_reading(home) as store:
+            (found,) = repeatability(store)
+            assert (found.model, found.same) == ("wolf-1, temperature 0.5", same)
+            total = summary(store)
+            made = sum(len(store.filed(who)) for who in store.askers() if who.startswith("asked twice/"))
+            assert made == (0 if failing else 2)
+            assert sum(one.calls for one in total.outside_games.values()) == made
+            assert total.cost.usd == pytest.approx(float(store.spent().usd))
+            assert run_cost(store) == total.cost
+            assert taken_in(store)[0].usage.cost == pytest.approx(total.cost.usd)
+            assert verify_run(store, True).holds
+        rows = [row for table, row in data_rows(DataSource(home), ["calls"])]
+        assert sum(row["cost"] for row in rows) == pytest.approx(total.cost.usd)
+        assert sum(row["game"] is None for row in rows) == made
+        shown = wolflab("report", str(home), "--out", str(tmp_path / "page.html"))
+        assert f"wolf-1, temperature 0.5: {words}" in " ".join(shown.stdout.split())
+        assert words in html.unescape((tmp_path / "page.html").read_text())
+        with Store.resume(home, ["deals=2"]) as store:
+            assert play_run(store)
+            assert repeatability(store)[0].same is repeats
+        assert sum(NUMBERS in str(body["messages"]) for body in server.bodies) == len(asked) + failing
+
+
 def test_data_say_where_a_fork_comes_from(played: Path) -> None:
     rows = [row for _, row in data_rows(DataSource(played), ["games"])]
     by = {row["game"]: row for row in rows}
@@ -368,6 +475,52 @@ def test_votes_for_x_are_those_of_the_others_on_that_day(obeying: Path) -> None:
             assert counted == (cast.count(record.fork["x"]), len(cast))
 
 
+def test_replies_that_a_fork_shares_count_for_its_parent_alone(tmp_path: Path) -> None:
+    """What was asked up to the turn, and the changed words, were asked in the parent. other-seat begins
+    earlier; who spoke in between is asked again.
+    """
+    arms = {"day": {"at": "2/statement/sheriff"}, "other-seat": ARMS["other-seat"]}
+    model = {"model": "village", "invalid": 0.3}
+    data = forked(arms, players={"others": {"model": model, "recipe": "deductive-002"}}, deals=6)
+    asked = MeasuringOptions(behaviours=True)
+    names = "invalid", "illegal", "several_answers", "unread", "stand_ins", "reasonable", "votes_passed"
+    with Store.open_for_reading(run(tmp_path / "r", data)) as store:
+        every = row_of(store.record(1), asked)
+        for parent, fork in pairs(store, "day"):
+            then = next(turn.at for turn in parent.turns if turn.ask == fork.header["fork"]["at"])
+            before, whole, own = (row_of(record, asked) for record in (cut(parent, then), parent, fork))
+            for name in names:
+                both = zip(before.sums_of(name), own.sums_of(name), strict=True)
+                assert [(one or 0) + (other or 0) for one, other in both] == [*whole.sums_of(name)], name
+        for _, fork in pairs(store, "other-seat"):
+            at, first = (fork.header["fork"][name] for name in ("at", "from"))
+            asks = [turn.ask for turn in fork.turns if turn.seat >= 0]
+            after = {ask for ask in asks[asks.index(first) + 1 :] if ask != at}
+            assert {turn.ask for turn in seat_turns(fork) if turn.probe is None} == after
+    assert every.sums_of("stand_ins")[0]
+
+
+def cut(record: GameRecord, at: int) -> GameRecord:
+    """The record up to the turn that is asked after that many events, and what is said there."""
+    turns, probes = ([turn for turn in some if turn.at <= at] for some in (record.turns, record.probes))
+    return replace(record, events=record.events[: at + 1], turns=turns, probes=probes)
+
+
+def test_an_unfinished_fork_counts_its_own_decisions(tmp_path: Path) -> None:
+    """A budget ends in mid-fork. A decision of the recipe vanilla is one call."""
+    with http_server.running() as server:
+        data = over_http(server, conditions=forked({"silent": {"change": "silent"}})["conditions"], deals=1)
+        with Store.open_for_reading(run(tmp_path / "whole", data)) as store:
+            limit = int(0.93 * store.spent().tokens)
+        with Store.create(tmp_path / "part", build(data | {"budget": {"tokens": limit}})) as store:
+            assert not play_run(store)
+            parent, fork = store.games()
+            assert (parent.status, fork.status) == ("done", "unfinished")
+            with ErrorSummary(store) as errors:
+                (tally,) = errors.unfinished(fork).tallies.values()
+            assert tally.decisions == tally.replies == len(store.committed_keys(fork.id)) > 0
+
+
 def test_the_report_has_noise_and_identified_persuasion(obeying: Path, tmp_path: Path) -> None:
     with Store.open_for_reading(obeying) as store:
         found = {fork.condition: fork for fork in fork_results(store)}
@@ -380,6 +533,9 @@ def test_the_report_has_noise_and_identified_persuasion(obeying: Path, tmp_path:
     shown = wolflab("report", str(obeying), "--out", str(tmp_path / "page.html"))
     assert "0.5-silent: votes that differ between continuations of a game" in shown.stdout
     page = (tmp_path / "page.html").read_text()
+    for obey in ("0.5", "1.0"):
+        assert f"What differs from {obey}-y:\n  {obey}-x: fork: of {obey}, say" in shown.stdout
+    assert "differs from its baseline in" in page
     assert "Identified persuasion, where one asks for X and the other for Y" in page
     assert "votes that differ" in page
 
@@ -402,15 +558,28 @@ def test_one_game_is_forked_into_a_run_of_its_own(played: Path, tmp_path: Path) 
     assert wolflab("replay", "forks", "2", cwd=tmp_path).returncode == 0
 
 
-def test_a_fork_is_forked_with_what_it_goes_on_from(played: Path, tmp_path: Path) -> None:
-    with Store.open_for_reading(played) as store:
-        fork = next(row for row in store.games("done") if row.condition == "as-said")
-    made = wolflab("fork", str(played), str(fork.id), "--change", "silent", "-o", "r", cwd=tmp_path)
-    assert made.returncode == 0, made.stdout + made.stderr
-    with Store.open_for_reading(tmp_path / "r") as store:
-        conditions = [row.condition for row in store.games()]
-        assert conditions == ["base", "as-said", "as-said", "fork", "fork"]
-        assert verify_run(store, True).holds
+def test_of_several_continuations_the_named_one_alone_is_forked(tmp_path: Path) -> None:
+    """Its number is part of the keys of its draws, also in forks of forks."""
+    arms = {"silent": {"change": "silent", "continuations": 3}}
+    data = forked(arms, deals=1, repeats=2)
+    data["conditions"]["twice"] = {"fork": {"games_of": "silent", "continuations": 2}}
+    with Store.open_for_reading(run(tmp_path / "r", data)) as store:
+        silent, twice = (
+            [row for row in store.games() if row.condition == name] for name in ("silent", "twice")
+        )
+        kept = {str(row.id): store.record(row.id).lines for row in (silent[4], twice[9])}
+    for game, conditions in zip(kept, (["base", "silent"], ["base", "silent", "twice"]), strict=True):
+        words = ("--say", "Vote for {x}.", "-k", "2", "-o", game)
+        made = wolflab("fork", "r", game, *words, cwd=tmp_path)
+        assert made.returncode == 0, made.stdout + made.stderr
+        with Store.open_for_reading(tmp_path / game) as store:
+            rows = store.games()
+            assert [row.condition for row in rows] == [*conditions, "fork", "fork"]
+            taken = store.record(rows[-3].id)
+            assert taken.lines == kept[game]
+            assert taken.header["play"].startswith("1/0/1/1")  # the second continuation of the second repeat
+            found = verify_run(store, True)
+            assert found.holds, found.faults
 
 
 def test_a_game_over_http_is_forked_with_its_calls(tmp_path: Path) -> None:
@@ -432,7 +601,10 @@ def test_a_game_over_http_is_forked_with_its_calls(tmp_path: Path) -> None:
     [
         (("--at", "7/statement/sheriff"), "there is no turn '7/statement/sheriff'"),
         (("--at", "1/vote/player_1", "--say", "No."), "is no statement"),
-        (("--change", "shout"), "use 'none', 'silent', 'stance' or 'other-seat'"),
+        (("--at", "rubbish"), "fork.at: 'rubbish' is no turn; write round/kind/seat"),
+        (("--at", "1/statement/player_99"), "--at player_99: there is no such player"),
+        (("--say", "Vote for {z}."), "{z} is not known; only {x} and {y} are replaced"),
+        (("--change", "shout"), "use 'none', 'silent', 'stance', 'other-seat' or 'other-sheriff'"),
     ],
 )
 def test_what_cannot_be_forked_is_a_sentence(
@@ -467,7 +639,7 @@ def pairs_of(store: Store, condition: str) -> list[int]:
         ({"games_of": "nobody"}, "there is no condition 'nobody' to go on from"),
         ({"games_of": "x"}, "there is no condition 'x' to go on from"),
         ({"games_of": "base", "say": "Hello.", "change": "silent"}, "exclude each other"),
-        ({"games_of": "base", "at": "sheriff"}, "at"),
+        ({"games_of": "base", "at": "sheriff"}, "fork.at: 'sheriff' is no turn"),
         ({"games_of": "base", "at": "1/vote/3", "change": "silent"}, "is no statement"),
     ],
 )

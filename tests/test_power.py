@@ -157,6 +157,35 @@ def test_without_a_primary_contrast_it_must_be_named(tmp_path: Path) -> None:
     assert "names no primary contrast" in command("register", tmp_path / "plan.yaml", fails=True)
 
 
+def test_runs_with_the_same_primary_contrast_are_one_pilot(tmp_path: Path) -> None:
+    """Eight deals of one run and eight others are the sixteen of a larger run."""
+    later = {name: {**arm, "first_deal": 8} for name, arm in PLAN["conditions"].items()}
+    plans: dict[str, Any] = {
+        "few": {},
+        "more": {"conditions": later},
+        "all": {"deals": 16},
+        "other": {"seed": 2},
+    }
+    runs = [tmp_path / name for name in plans]
+    for path, changes in zip(runs, plans.values(), strict=True):
+        (tmp_path / "plan.yaml").write_text(build({**PLAN, "redraw_void": False, **changes}).written())
+        command("run", tmp_path / "plan.yaml", "--out", path)
+    few, more, whole, other = runs
+    said = command("power", few, more, "--effect", "0.1")
+    assert said == command("power", whole, "--effect", "0.1")
+    assert said != command("power", few, "--effect", "0.1")
+    twice = command("power", whole, more, "--effect", "0.1", fails=True)
+    assert "both have deal 9, repeat 0 of never" in twice
+    assert "is not the one of" in command("power", whole, other, "--effect", "0.1", fails=True)
+
+
+def test_a_registration_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "broken.yaml").write_text("format: [")
+    (tmp_path / "plan.yaml").write_text(build(PLAN).written())
+    words = "run", tmp_path / "plan.yaml", "--registration", tmp_path / "broken.yaml"
+    assert f"{tmp_path / 'broken.yaml'}: not YAML" in command(*words, fails=True)
+
+
 def test_a_run_keeps_to_its_registration_and_the_report_says_so(home: Path) -> None:
     made = read_registration(home / "registered.yaml")
     assert (home / "run" / "registration.yaml").read_bytes() == (home / "registered.yaml").read_bytes()

@@ -6,7 +6,7 @@ Each game is reduced to a `Conduct` once, because reading every sentence takes l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -42,7 +42,8 @@ class Conduct:
     each day. turns: replies, without statements that could not be read; unreasonable: those of them that were
     unusable or showed a failure or a hallucination. votes: the suggestion's advice ("": none to act or hold
     back) → (passed, cast or passed) of the village side's ballots. suggested: (with a suggestion, all) of the
-    decisions of seats with experience. spoken: by role, see `SpokenTruth`.
+    decisions of seats with experience. spoken: by role, see `SpokenTruth`. The counts of replies, votes,
+    decisions and statements are without the `shared` ones of a fork.
     """
 
     behaviours: Mapping[tuple[str, SideName], int]
@@ -70,7 +71,8 @@ def conduct_of(record: GameRecord) -> Conduct:
     view = DetectorView.of(record)
     seen = detected_behaviours(view)
     wrong = unreasonable(seen)
-    turns = [turn for turn in record.turns if turn.seat >= 0]
+    shared = record.shared
+    turns = [turn for turn in record.turns if turn.seat >= 0 and turn.ask not in shared]
     unread = {statement.ask for statement in view.statements if statement.unread}
     judged = [turn for turn in turns if turn.ask not in unread]
     suggestions = {turn.ask: note for turn in turns for _, note in turn.notes if isinstance(note, Suggested)}
@@ -89,13 +91,15 @@ def conduct_of(record: GameRecord) -> Conduct:
         votes,
         (sum(bool(suggestion.text) for suggestion in suggestions.values()), len(suggestions)),
         view.read_sides,
-        _spoken(view),
+        _spoken(view, shared),
     )
 
 
-def _spoken(view: DetectorView) -> dict[str, SpokenTruth]:
+def _spoken(view: DetectorView, shared: Collection[str]) -> dict[str, SpokenTruth]:
     counts: dict[str, SpokenTruth] = {}
     for truth in statement_truths(view):
+        if truth.statement.ask in shared:
+            continue
         role = view.roles[truth.statement.seat]
         one = (1, bool(truth.contradictions), truth.has_results, bool(truth.withheld))
         counts[role] = SpokenTruth(*map(sum, zip(counts.get(role, SpokenTruth()), one, strict=True)))

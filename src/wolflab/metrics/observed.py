@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..record import GameRecord, PastTurn
-from ..rules import Said
+from ..rules import Say
 from ..text.notes import Proposed
 from ..text.reading import can_be_read
 from ..usage import CallTotals
@@ -110,7 +110,7 @@ class ObservedGame:
 
     @cached_property
     def turns(self) -> list[PastTurn]:
-        """Every ask to a seat, including probes."""
+        """See `seat_turns`."""
         return seat_turns(self.record)
 
     @cached_property
@@ -152,8 +152,9 @@ class ObservedGame:
 
     @cached_property
     def statements(self) -> tuple[int, int]:
-        """(unreadable statements, all statements except silence)."""
-        said = [event.text for event in self.record.events if isinstance(event, Said) and event.text]
+        """(unreadable statements, all statements except silence); of a fork those after its turn."""
+        spoken = (turn.action for turn in self.turns if turn.probe is None)
+        said = [action.text for action in spoken if isinstance(action, Say) and action.text]
         return sum(not can_be_read(text, self.record.ruleset.names) for text in said), len(said)
 
     @cached_property

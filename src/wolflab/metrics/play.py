@@ -216,8 +216,9 @@ def _is_choice(turn: PastTurn) -> bool:
 
 
 def seat_turns(record: GameRecord) -> list[PastTurn]:
-    """Every decision asked of a seat, probes included."""
-    return [turn for turn in (*record.turns, *record.probes) if turn.seat >= 0]
+    """Every decision asked of a seat in this game, probes included; of a fork those after its turn."""
+    shared = record.shared
+    return [turn for turn in (*record.turns, *record.probes) if turn.seat >= 0 and turn.ask not in shared]
 
 
 def may_fail(record: GameRecord, turn: PastTurn) -> bool:

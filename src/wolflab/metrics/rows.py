@@ -36,7 +36,7 @@ Status = Literal["done", "void", "planned", "unfinished", "failed"]
 UNFINISHED: tuple[Status, ...] = ("unfinished", "planned")
 """The statuses that screens and reports count as unfinished: begun or not."""
 
-COUNTED = 8
+COUNTED = 9
 """Raise it when a measure changes under the same name (its entry, or what it uses: days, conduct, behaviours,
 reading of statements): older rows are then counted again.
 """

@@ -6,7 +6,7 @@ Nothing is computed here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -123,13 +123,16 @@ class ConditionResult:
                 }
                 for learning in self.learning
             ],
-            "totals": {
-                model: {"calls": totals.calls}
-                | asdict(totals.usage)
-                | ({"cost": None} if model in self.unpriced else {})
-                for model, totals in self.totals.items()
-            },
+            "totals": _totals(self.totals, self.unpriced),
         }
+
+
+def _totals(by_model: Mapping[str, CallTotals], unpriced: Collection[str]) -> dict[str, Any]:
+    """JSON values. unpriced: the models without a known cost."""
+    return {
+        model: {"calls": totals.calls} | asdict(totals.usage) | ({"cost": None} if model in unpriced else {})
+        for model, totals in by_model.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +215,8 @@ class PlantedEffect:
 class Summary:
     """The results of a run. instrument: no real model played, so nothing here is a finding. embedded: usage
     of embedding, which belongs to no condition; embedded_unpriced: some of it has no known price.
+    outside_games: the totals by model of calls that no game made; outside_unpriced: those of these models
+    whose price is not known.
     """
 
     title: str
@@ -224,6 +229,8 @@ class Summary:
     curve: Curve | None = None
     embedded: Usage = field(default_factory=Usage)
     embedded_unpriced: bool = False
+    outside_games: Mapping[str, CallTotals] = field(default_factory=dict)
+    outside_unpriced: tuple[str, ...] = ()
 
     @property
     def watched(self) -> tuple[str, ...]:
@@ -233,7 +240,8 @@ class Summary:
     @property
     def cost(self) -> Cost:
         """The cost of all calls and of embedding."""
-        parts = ((condition.totals, condition.unpriced) for condition in self.conditions)
+        parts = [(condition.totals, condition.unpriced) for condition in self.conditions]
+        parts.append((self.outside_games, self.outside_unpriced))
         return cost_of(parts, self.embedded, self.embedded_unpriced)
 
     def as_dict(self) -> dict[str, Any]:
@@ -249,4 +257,9 @@ class Summary:
             "seed": SEED,
             "curve": None if self.curve is None else asdict(self.curve),
             **({"embedded": asdict(self.embedded)} if self.embedded.tokens else {}),
+            **(
+                {"outside_games": _totals(self.outside_games, self.outside_unpriced)}
+                if self.outside_games
+                else {}
+            ),
         }

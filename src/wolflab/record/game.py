@@ -92,6 +92,18 @@ class GameRecord:
         return forked
 
     @property
+    def shared(self) -> frozenset[str]:
+        """Of a fork: the asks that it has from its parent or by its change, which nobody was asked here; of
+        another game none.
+        """
+        if self.fork is None:
+            return frozenset()
+        at = self.fork["at"]
+        first = self.fork.get("from", at)
+        begun = next((turn.at for turn in self.turns if turn.ask == first), -1)
+        return frozenset([at, *(turn.ask for turn in (*self.turns, *self.probes) if turn.at <= begun)])
+
+    @property
     def erased_words(self) -> int:
         """The number of people's statements whose words were erased."""
         return len(seals_in(self.lines) - self.words.keys())

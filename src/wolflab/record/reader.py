@@ -55,7 +55,8 @@ def _check_fork(fork: Any) -> None:
     """ValueError or the like unless what a header says of a fork can be read."""
     if fork is not None:
         round, _, seat, *_ = fork["at"].split("/")
-        seats = (int(round), int(seat), fork.get("x", 0), fork.get("y", 0), fork["continuation"])
+        named = (fork.get(name, 0) for name in ("x", "y", "sheriff"))
+        seats = (int(round), int(seat), *named, fork["continuation"])
         if not all(type(each) is int for each in seats):
             raise ValueError(f"a fork at {seats}")
 

@@ -16,6 +16,7 @@ from ..lab.results.extras import Extras, Uncompared
 from ..lab.results.kept_registration import KeptRegistration
 from ..lab.results.players import PlacePlayer, RulesPlayed
 from ..lab.results.unusable_players import UnusablePlayer
+from ..lab.runs.repeatability import Repeatability
 from ..lab.storage.call_store import RunStart
 from ..lab.studies.training import TrainedGame
 from ..metrics.shapes import Summary
@@ -281,6 +282,15 @@ OPPONENTS_DIFFER = (
 def errors_command(run: str) -> str:
     """The command that lists a run's unusable replies."""
     return f"wolflab errors {shlex.quote(run)}"
+
+
+def repeatability_in_words(found: Repeatability) -> str:
+    """What came of asking a model the same twice."""
+    if found.same is None:
+        return f"not tested: {found.why}"
+    return (
+        "same words twice: draws are shared across arms" if found.same else "other words: look at the noise"
+    )
 
 
 def attempts_in_words(attempts: AttemptTotals) -> str:

@@ -48,7 +48,7 @@ _ASK = (
 )
 
 _WHAT_FOR = (
-    Column("asker", "text", "who asks: game/3, or item/… of a judge"),
+    Column("asker", "text", "who asks: game/3; asked twice/… of no game; item/… of a judge"),
     *_ASK,
     Column("kind", "text", "what was asked"),
     *_seat("", "whose decision it serves"),
@@ -95,8 +95,8 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         ),
         Column("parent", "integer", "of a fork: the game that it goes on from"),
         Column("fork_turn", "text", "of a fork: the ask's id of the turn from which it goes on"),
-        Column("fork_change", "text", "of a fork: none, say, silent, stance or other-seat"),
-        Column("continuation", "integer", "of a fork: its number among those of one change, from 0"),
+        Column("fork_change", "text", "of a fork: none, say, silent, stance, other-seat or other-sheriff"),
+        Column("continuation", "integer", "of a fork: the number of the continuation, from 0"),
         Column("x_seat", "integer", "of a fork: the seat whose name is {x}"),
         Column("y_seat", "integer", "of a fork: the seat whose name is {y}"),
     ),

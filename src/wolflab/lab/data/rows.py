@@ -41,7 +41,7 @@ from ...text.probes import PROBES
 from ...text.reading import can_be_read
 from ...usage import CallTotals, Usage
 from ..labels.annotate import KeyRow, read_key
-from ..plans.prices import Prices, prices_of, unpriced
+from ..plans.prices import Prices, prices_of, prices_of_all, unpriced
 from ..plans.specs import PERSON
 from ..runs.game import StoredGame
 from ..runs.prompts import answered_by_person
@@ -157,6 +157,7 @@ def data_rows(source: DataSource, tables: Sequence[str]) -> Iterator[tuple[str, 
             game = _Game(run.store, row, run)
             for table in tables:
                 yield from ((table, made) for made in _MAKERS.get(table, _none)(game))
+        yield from ((table, made) for table, made in _outside_games(run) if table in tables)
         for judge in source.judges:
             yield from ((table, made) for table, made in _judged(run, judge) if table in tables)
         if "people" in tables:
@@ -204,7 +205,7 @@ def _forked(game: _Game) -> DataRow:
         "parent": None if parent is None else parent.id,
         "fork_turn": None if fork is None else fork["at"],
         "fork_change": "say" if spec is not None and spec.say and change == "none" else change,
-        "continuation": None if spec is None else game.row.repeat % spec.continuations,
+        "continuation": None if spec is None else spec.continuation(game.row.repeat),
         "x_seat": None if fork is None else fork.get("x"),
         "y_seat": None if fork is None else fork.get("y"),
     }
@@ -508,6 +509,18 @@ def _calls(game: _Game) -> Iterator[DataRow]:
         row = game.place | {"asker": asker(game.row.id)}
         row |= _call(call, game.seat, game.prices, game.run.uncounted)
         yield row | _texts(call) if game.run.texts else row
+
+
+def _outside_games(run: _Run) -> Iterator[tuple[str, DataRow]]:
+    """(table, row) of the calls and attempts of the run that no game made."""
+    store, prices = run.store, prices_of_all(run.store.experiment)
+    lost, of_games = store.attempts(), {asker(row.id) for row in store.games()}
+    for who in sorted({*store.spent_by(), *(one.asker for one in lost)} - of_games):
+        place = dict.fromkeys(_PLACE) | {"asker": who}
+        for call in store.calls_with_prompts_of(who):
+            row = place | _call(call, _nobody, prices, run.uncounted)
+            yield "calls", row | _texts(call) if run.texts else row
+        yield from (("attempts", place | _attempt(one, _nobody, prices)) for one in lost if one.asker == who)
 
 
 def _judged(run: _Run, judge: Path) -> Iterator[tuple[str, DataRow]]:

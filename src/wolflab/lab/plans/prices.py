@@ -35,6 +35,15 @@ def prices_of(experiment: Experiment, condition: str) -> Prices:
     return given
 
 
+def prices_of_all(experiment: Experiment) -> Prices:
+    """The prices of the models of all conditions."""
+    given: dict[str, frozenset[Price | None]] = {}
+    for condition in experiment.conditions:
+        for model, prices in prices_of(experiment, condition).items():
+            given[model] = given.get(model, frozenset()) | prices
+    return given
+
+
 def unpriced(costless: Mapping[str, Usage], prices: Prices) -> frozenset[str]:
     """The models that made calls whose cost is not known.
 

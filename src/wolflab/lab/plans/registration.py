@@ -107,9 +107,12 @@ class Registration(Part):
 
 def read_registration(path: Path) -> Registration:
     """Read a registration. Raises ExperimentError for any other file."""
+    text = read_text(path)
     try:
-        data = read_yaml(read_text(path))
+        data = read_yaml(text)
         return Registration(**data) if isinstance(data, dict) else Registration.model_validate(data)
     except ValidationError as error:
         sentence = validation_sentence(error, Registration, "docs/power.md")
         raise ExperimentError(f"{path}: it is no registration of Wolflab ({sentence})") from None
+    except ExperimentError as error:
+        raise ExperimentError(f"{path}: {error}") from None

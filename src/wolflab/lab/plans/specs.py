@@ -22,6 +22,7 @@ from ...models.catalog import BUILT_IN, check_settings
 from ...models.embedders import resolve_embedder
 from ...rules import ROLES, Ruleset, preset
 from ...text.asking.disguise import DISGUISES, disguise
+from ...text.asking.sentences import listed
 
 MODEL_FREE = "random"
 """The recipe that needs no model."""
@@ -311,25 +312,40 @@ STATEMENT = "statement"
 """The kind of ask whose answer a fork can change."""
 
 
+BLANKS = ("{x}", "{y}")
+"""The places for players' names in the words of a fork."""
+
+
 class ForkSpec(Part):
     """Games that go on from a turn of the games of another condition.
 
     games_of: that condition. at: the turn, as round/kind/seat; the seat is a number or "sheriff". say: the
     words of that statement; {x} is the name of the player whom the statement recommends to vote for (if none,
     of one that is drawn), {y} that of another living player. change: nothing; nothing said; only whom the
-    statement recommends; or the statement comes from the last speaker before whom it does not recommend.
-    continuations: how often each game goes on; the first one has the parent's draws, and the others have
-    draws of their own, the same in all forks.
+    statement recommends; the statement comes from the last speaker before whom it does not recommend; or it
+    comes from the same seat, and another player is Sheriff. continuations: how often each game goes on.
+    Continuation 0 has the parent's draws, and the others have draws of their own, the same in all forks.
+    first_continuation: the number of the first one.
     """
 
     games_of: str
-    at: str = Field(default="1/statement/sheriff", pattern=r"^\d+/[a-z-]+/(\d+(/\d+)?|sheriff)$")
+    at: str = f"1/{STATEMENT}/sheriff"
     say: str | None = Field(default=None, min_length=1, max_length=10_000)
-    change: Literal["none", "silent", "stance", "other-seat"] = "none"
+    change: Literal["none", "silent", "stance", "other-seat", "other-sheriff"] = "none"
     continuations: int = Field(default=1, ge=1, le=1000)
+    first_continuation: int = Field(default=0, ge=0, le=MOST)
 
     @model_validator(mode="after")
     def _check(self) -> ForkSpec:
+        if re.fullmatch(r"\d+/[a-z-]+/(\d+(/\d+)?|sheriff)", self.at) is None:
+            raise ValueError(
+                f"fork.at: {self.at!r} is no turn; write round/kind/seat, such as 1/{STATEMENT}/sheriff or "
+                "2/vote/3"
+            )
+        if unknown := [blank for blank in re.findall(r"\{[^{}]*\}", self.say or "") if blank not in BLANKS]:
+            raise ValueError(
+                f"fork.say: {unknown[0]} is not known; only {listed(BLANKS)} are replaced by names of players"
+            )
         if self.say is not None and self.change in ("silent", "stance"):
             raise ValueError(f"fork: say and change: {self.change} exclude each other; leave one out")
         if self.changed and self.at.split("/")[1] != STATEMENT:
@@ -343,6 +359,15 @@ class ForkSpec(Part):
     def changed(self) -> dict[str, Any]:
         """The change, without what is at its default."""
         return self.model_dump(include={"say", "change"}, exclude_defaults=True)
+
+    @property
+    def asks(self) -> bool:
+        """Whether players are asked: continuation 0 without a change is its parent."""
+        return bool(self.changed) or self.first_continuation + self.continuations > 1
+
+    def continuation(self, repeat: int) -> int:
+        """The number of the continuation that a game of this condition is. repeat: the game's."""
+        return self.first_continuation + repeat % self.continuations
 
 
 class PlannedGames(NamedTuple):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ...usage import CallTotals, Cost, cost_of
-from ..plans.prices import prices_of, unpriced
+from ..plans.prices import prices_of, prices_of_all, unpriced
+from ..runs.batch import by_model
 from ..runs.rehearsal import embedder_prices
 from ..storage.call_store import CallStore
 from ..storage.store import Store, asker
@@ -20,8 +21,20 @@ def run_cost(store: Store) -> Cost:
         for row in store.games():
             who = asker(row.id)
             yield spent.get(who, {}), unpriced(costless.get(who, {}), prices[row.condition])
+        yield calls_outside_games(store)
 
     return cost_of(games(), store.spent_on_texts(), unpriced_texts(store))
+
+
+def calls_outside_games(store: Store) -> tuple[dict[str, CallTotals], frozenset[str]]:
+    """The totals by model of the calls of a run that no game made, and the models with an unknown price."""
+    of_games = {asker(row.id) for row in store.games()}
+    made, costless = store.spent_by(), store.costless()
+    outside = [who for who in made if who not in of_games]
+    return (
+        by_model({who: made[who] for who in outside}),
+        unpriced(by_model({who: costless[who] for who in outside}), prices_of_all(store.experiment)),
+    )
 
 
 def cost_without_prices(calls: CallStore) -> Cost:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from ...rules import ROLES
@@ -85,10 +86,13 @@ def _compared(experiment: Experiment) -> list[str]:
     return [] if base is None else [base]
 
 
-def differences(arms: Sequence[Arm], baseline: str) -> tuple[Differs, ...]:
-    """The differences of each arm from the one of that name."""
-    base = next(arm for arm in arms if arm.name == baseline)
-    return tuple(Differs(arm.name, baseline, tuple(_between(arm, base))) for arm in arms)
+def differences(
+    arms: Sequence[Arm], baseline: str, pairs: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Differs, ...]:
+    """The differences of each arm from its baseline: the one in `pairs`, else `baseline`, by name."""
+    named = {arm.name: arm for arm in arms}
+    bases = {name: named[pairs.get(name, baseline)] for name in named}
+    return tuple(Differs(name, base.name, tuple(_between(named[name], base))) for name, base in bases.items())
 
 
 def _between(arm: Arm, base: Arm) -> list[SettingsScope]:

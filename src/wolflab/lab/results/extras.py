@@ -17,6 +17,7 @@ from ...metrics.shapes import Summary
 from ...usage import AttemptTotals
 from ..plans.specs import RenamedCondition
 from ..runs.counting import rows_of
+from ..runs.repeatability import Repeatability, repeatability
 from ..storage.call_store import RunStart
 from ..storage.store import Store
 from ..studies.training import TrainedGame, trained_games
@@ -46,6 +47,7 @@ class Extras:
     begun: date and version. renamed: conditions that `-o` renamed or merged. estimated: a sentence for each
     model whose tokens no server counted. attempts: those without a reply. trained: games of a study whose
     cards a person had trained with. registered: how the run keeps to its registration, if it has one.
+    repeatability: of the models behind servers, in runs with forks.
     """
 
     sources: tuple[str, ...] = ()
@@ -65,15 +67,17 @@ class Extras:
     trained: tuple[TrainedGame, ...] = ()
     registered: KeptRegistration | None = None
     forks: tuple[ForkResults, ...] = ()
+    repeatability: tuple[Repeatability, ...] = ()
 
 
 def extras(store: Store, summary: Summary) -> Extras:
     """The extras of one run. summary: its numbers."""
     experiment = store.experiment
     arms = [Arm(name, experiment, name) for name in experiment.conditions]
+    pairs = experiment.baseline if isinstance(experiment.baseline, dict) else {}
     return replace(
         _read(store),
-        differs=differences(arms, baseline_of(experiment)),
+        differs=differences(arms, baseline_of(experiment), pairs),
         begun=(store.begun,),
         players=players_of(store),
         rules=rules_played(store),
@@ -140,6 +144,7 @@ _READ = (
     "estimated",
     "trained",
     "forks",
+    "repeatability",
 )
 """The fields that are read for each run separately."""
 
@@ -156,6 +161,7 @@ def _read(store: Store) -> Extras:
         attempts=store.attempt_totals(),
         trained=tuple(trained_games(store)),
         forks=fork_results(store),
+        repeatability=repeatability(store),
         choices=chosen,
         diversity=diverse,
     )
@@ -169,7 +175,9 @@ def _under(run: str, extras: Extras) -> Extras:
             return f"{run}: {row}"
         if isinstance(row, UnusablePlayer):
             return replace(row, conditions=tuple(map(named, row.conditions)), everywhere=False)
-        names = {name: getattr(row, name, None) for name in ("condition", "baseline", "beside", "parent")}
+        names = {
+            name: getattr(row, name, None) for name in ("condition", "baseline", "beside", "parent", "model")
+        }
         return replace(row, **{name: f"{run}: {value}" for name, value in names.items() if value is not None})
 
     changed: dict[str, Any] = {name: tuple(map(named, getattr(extras, name))) for name in _READ}

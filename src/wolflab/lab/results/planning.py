@@ -10,7 +10,7 @@ from ...metrics.registry import unknown_measure
 from ...metrics.shapes import Contrast
 from ...stats.power import DealsNeeded, deals_needed
 from ..storage.store import Store
-from .summaries import compared, summary
+from .summaries import compared, summary, together
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,17 @@ def comparison_plan(
     measure: str | None = None,
     between: tuple[str, str] | None = None,
 ) -> ComparisonPlan:
-    """Plan the deals for one contrast of one run, or of several runs that are compared.
+    """Plan the deals for one contrast of one run, of several that declare the same one as primary (their
+    games are taken together), or of several that are compared.
 
-    measure, between: the contrast; None: the run's primary one. Raises ExperimentError if there is none, if a
-    name is unknown, and if the pilot shows no variance.
+    measure, between: the contrast; None: the primary one. Raises ExperimentError if there is none, if a name
+    is unknown, if games cannot be taken together, and if the pilot shows no variance.
     """
     if measure is not None and (wrong := unknown_measure(measure)) is not None:
         raise ExperimentError(f"--measure: {wrong}")
-    declared = stores[0].experiment.primary if len(stores) == 1 else None
+    declared = stores[0].experiment.primary
+    if between is not None or any(store.experiment.primary != declared for store in stores):
+        declared = declared if len(stores) == 1 else None
     if declared is not None:
         measure, between = measure or declared.measure, between or declared.between
     several = len(stores) > 1
@@ -58,7 +61,10 @@ def comparison_plan(
             f"conditions are {', '.join(names)}"
         )
     wanted = (measure, *between)
-    found = summary(stores[0], wanted) if len(stores) == 1 else compared(stores, primary=wanted)
+    if not several:
+        found = summary(stores[0], wanted)
+    else:
+        found = compared(stores, primary=wanted) if declared is None else together(stores, wanted)
     unknown = [name for name in between if name not in {each.name for each in found.conditions}]
     if unknown:
         known = ", ".join(each.name for each in found.conditions)

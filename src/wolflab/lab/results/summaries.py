@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ...errors import StoreError
+from ...errors import ExperimentError, StoreError
 from ...metrics.rows import GameResult
 from ...metrics.shapes import Curve, SheriffDesign, Summary
 from ...metrics.summary import summarise
@@ -16,9 +16,10 @@ from ..plans.design import sheriff_design
 from ..plans.experiment import Experiment
 from ..plans.matching import matched_rows
 from ..plans.prices import prices_of, unpriced
+from ..runs.batch import by_model
 from ..runs.counting import rows_of
 from ..storage.store import Store, StudySitting
-from .costs import unpriced_texts
+from .costs import calls_outside_games, unpriced_texts
 from .differences import baseline_of, sources
 
 
@@ -90,7 +91,7 @@ def summary(store: Store, primary: tuple[str, str, str] | None = None) -> Summar
         primary=primary,
         margins=experiment.margins,
     )
-    return _with_texts(found, [store])
+    return _with_the_rest(found, [store])
 
 
 def _designs(experiment: Experiment) -> dict[str, SheriffDesign]:
@@ -177,13 +178,45 @@ def compared(
         },
         primary=primary,
     )
-    return _with_texts(found, stores)
+    return _with_the_rest(found, stores)
 
 
-def _with_texts(found: Summary, stores: Sequence[Store]) -> Summary:
-    """The summary with the usage of embedding."""
-    embedded = sum((store.spent_on_texts() for store in stores), Usage())
-    return replace(found, embedded=embedded, embedded_unpriced=any(map(unpriced_texts, stores)))
+def together(stores: Sequence[Store], primary: tuple[str, str, str]) -> Summary:
+    """The summary of two conditions over several runs of one experiment. primary: see `summary`. Raises
+    ExperimentError where a condition is not the same in all, and for a game that several have.
+    """
+    first, between = stores[0], primary[1:]
+    place_of: dict[tuple[str, int, int], Store] = {}
+    for store in stores:
+        for name in between:
+            if store.experiment.identity(name) != first.experiment.identity(name):
+                raise ExperimentError(
+                    f"{store.path}: condition {name} is not the one of {first.path} (rules, players, seed, "
+                    "strata or probes differ); name what is compared with --between"
+                )
+        for row in store.games("done"):
+            if row.condition in between:
+                place = (row.condition, row.deal, row.repeat)
+                if place in place_of:
+                    raise ExperimentError(
+                        f"{place_of[place].path} and {store.path} both have deal {row.deal}, repeat "
+                        f"{row.repeat} of {row.condition}; a game counts once: leave one of the runs out"
+                    )
+                place_of[place] = store
+    own = (game for store in stores for game in games(store) if game.condition in between)
+    return summarise(own, designs=_designs(first.experiment), primary=primary)
+
+
+def _with_the_rest(found: Summary, stores: Sequence[Store]) -> Summary:
+    """The summary with the usage that belongs to no game: of embedding, and of other calls."""
+    outside = [calls_outside_games(store) for store in stores]
+    return replace(
+        found,
+        embedded=sum((store.spent_on_texts() for store in stores), Usage()),
+        embedded_unpriced=any(map(unpriced_texts, stores)),
+        outside_games=by_model({str(n): made for n, (made, _) in enumerate(outside)}),
+        outside_unpriced=tuple(sorted({name for _, unpriced in outside for name in unpriced})),
+    )
 
 
 def _cards(store: Store) -> tuple[int, list[tuple[str, int]], str | None]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ...agents.base import IO, Agent, Invalid, Reply
 from ...errors import CassetteMismatch, WolflabError
 from ...match import Casting, Dealing, Player, play, run_now
-from ...metrics.play import PlayerLabel, label_of, may_fail, mistakes_in, player_label
+from ...metrics.play import PlayerLabel, label_of, may_fail, mistakes_in, player_label, seat_turns
 from ...models.base import Model, Request, Response
 from ...models.calls import NoCallCache, StoredCall
 from ...models.embedders.embedder import Vectors
@@ -159,6 +159,7 @@ class ErrorSummary:
         if filed and all(spec.own is None for spec in cast):
             try:
                 match = prepare(self._builder, Place.of(row), calls)
+                calls.shared = match.past.keys()
                 stored = replace(match, casting=calls.casting(match.casting), watch=calls.watch, write=False)
                 run_now(play(stored))
             except (_EndOfCalls, WolflabError):
@@ -171,9 +172,7 @@ def of_record(record: GameRecord) -> dict[PlayerLabel, Tally]:
     users' own ones can fail and have decisions.
     """
     tallies: dict[PlayerLabel, Tally] = {}
-    for turn in (*record.turns, *record.probes):
-        if turn.seat < 0:
-            continue
+    for turn in seat_turns(record):
         if not may_fail(record, turn):
             continue
         tally = tallies.setdefault(label_of(record, turn), Tally())
@@ -197,6 +196,8 @@ class _StoredCalls(NoCallCache):
         self._labels: list[PlayerLabel] = []
         self._read: dict[str, tuple[PlayerLabel, Unusable | None]] = {}
         self._decided: list[tuple[PlayerLabel, str | None]] = []
+        self.shared: Collection[str] = ()
+        """The asks that a fork has from its parent."""
         self.ended = False
         """Whether a call was requested that is not stored."""
 
@@ -241,7 +242,8 @@ class _StoredCalls(NoCallCache):
         """`match.Match.watch`: ends the game after the batch in which the calls ended."""
         if self.ended:
             raise _EndOfCalls
-        self._decided += [(self._labels[turn.ask.seat], turn.invalid) for turn in turns if turn.calls]
+        own = [turn for turn in turns if turn.calls and turn.ask.id not in self.shared]
+        self._decided += [(self._labels[turn.ask.seat], turn.invalid) for turn in own]
 
     def forget(self) -> None:
         """Drop the last call, which belongs to another request."""

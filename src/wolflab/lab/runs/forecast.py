@@ -315,15 +315,15 @@ def observed_in(store: Store, most: int = 400) -> Seen:
 
 
 def taken_in(store: Store) -> tuple[CallTotals, CallTotals]:
-    """The usage of a run: that of finished games, of embedding and of attempts without a reply; and that of
-    stored calls of unfinished games.
+    """The usage of a run: that of finished games, of calls outside games, of embedding and of attempts
+    without a reply; and that of stored calls of unfinished games.
     """
     texts = store.spent_on_texts()
     over = CallTotals(0, texts + store.attempt_totals().usage)
-    begun, spent = CallTotals(), store.spent_by()
-    for row in store.games():
-        for total in spent.get(asker(row.id), {}).values():
-            if total.usage.tokens and row.over:
+    begun, unfinished = CallTotals(), {asker(row.id) for row in store.games() if not row.over}
+    for who, totals in store.spent_by().items():
+        for total in totals.values():
+            if total.usage.tokens and who not in unfinished:
                 over += total
             elif total.usage.tokens:
                 begun += total

@@ -10,6 +10,7 @@ from ...models.base import Response
 from ...usage import Usage
 from ..plans.experiment import Experiment, checked
 from ..plans.numbering import numbering
+from ..plans.sources import checking
 from ..plans.specs import ForkSpec
 from ..storage.packing import CallRow, pack
 from ..storage.store import GameRow, Place, Store
@@ -45,22 +46,25 @@ def forked_experiment(store: Store, row: GameRow, fork: Mapping[str, Any]) -> Ex
         raise ExperimentError(f"{where}: it is void, so that it counts for nothing; fork another one")
     if not store.read_as_now:
         raise ExperimentError(f"{where}: another version of Wolflab began its run; fork games of a new one")
+    with checking(where, ForkSpec, "docs/forks.md"):
+        spec = ForkSpec(games_of=row.condition, **fork)
     data = store.experiment.model_dump(mode="json", exclude_unset=True)
     for name in (*_COMPARING, "budget"):  # the game itself was paid for before
         data.pop(name, None)
     written = data.get("conditions", {"all": {}})
     conditions: dict[str, Any] = {}
     for each in _line(store, row):
-        conditions[each.condition] = dict(written[each.condition] or {})
-        if store.experiment.fork(each.condition) is None:
-            first = {"first_deal": each.deal, "first_repeat": each.repeat}
-            conditions[each.condition] |= {"deals": 1, "repeats": 1, **first}
+        arm, own = dict(written[each.condition] or {}), store.experiment.fork(each.condition)
+        if own is None:
+            arm |= {"deals": 1, "repeats": 1, "first_deal": each.deal, "first_repeat": each.repeat}
+        else:
+            this = own.continuation(each.repeat)
+            arm["fork"] = {**arm["fork"], "continuations": 1, "first_continuation": this}
+        conditions[each.condition] = arm
     name = FORKED if FORKED not in conditions else f"{FORKED}-of-{row.condition}"
     conditions[name] = {"fork": {"games_of": row.condition, **fork}}
     title = f"Forks of game {row.id} of {store.path.name}"
     made = checked({**data, "title": title, "conditions": conditions, "redraw_void": False}, where)
-    spec = made.fork(name)
-    assert spec is not None
     if fork_of(spec, record) is None:
         _refuse(store, row, spec, where)
     return made
@@ -72,7 +76,8 @@ def _refuse(store: Store, row: GameRow, spec: ForkSpec, where: str) -> None:
     if fork_of(spec.model_copy(update={"say": None, "change": "none"}), record) is None:
         decision_of(record, spec.at, where)
     raise ExperimentError(
-        f"{where}: {spec.at} has nothing to change: it recommends nobody, or nobody spoke before; use --say"
+        f"{where}: {spec.at} has nothing to change: it recommends nobody, nobody spoke before, or "
+        "nobody else could be given the office; use another --change or --say"
     )
 
 
@@ -84,30 +89,15 @@ def _line(store: Store, row: GameRow) -> list[GameRow]:
 
 def take_over(new: Store, store: Store, row: GameRow) -> None:
     """Copy a game and those that it goes on from into the run of its forks, with their calls."""
-    number = numbering(new.experiment)
-    for each in _line(store, row):
-        alike = [other for other in store.games() if other.over and _beside(new.experiment, other, each)]
-        for game in alike:
-            place = game.condition, game.deal, game.repeat
-            new.plan([place], number)
-            record, spent = store.record(game.id), store.game_totals(game.id)
-            calls = [_call(found) for found in store.calls_with_prompts(game.id)]
-            counted = row_from_record(new.experiment, game.condition, record, spent)
-            new.keep(
-                number(*place),
-                game.status,
-                pack(record.lines, record.probe_lines, calls),
-                counted,
-                seconds=store.seconds(game.id),
-            )
-
-
-def _beside(experiment: Experiment, other: GameRow, row: GameRow) -> bool:
-    """Whether a game is this one, or another continuation of its parent."""
-    fork = experiment.fork(row.condition)
-    each = 1 if fork is None else fork.continuations
-    one, two = ((game.condition, game.deal, game.repeat // each) for game in (other, row))
-    return one == two
+    number, (first, *_) = numbering(new.experiment), _line(store, row)
+    for game in _line(store, row):
+        place = game.condition, first.deal, first.repeat  # each game that goes on has one continuation there
+        new.plan([place], number)
+        record, spent = store.record(game.id), store.game_totals(game.id)
+        calls = [_call(found) for found in store.calls_with_prompts(game.id)]
+        counted = row_from_record(new.experiment, game.condition, record, spent)
+        packed = pack(record.lines, record.probe_lines, calls)
+        new.keep(number(*place), game.status, packed, counted, seconds=store.seconds(game.id))
 
 
 def _call(found: Mapping[str, Any]) -> CallRow:

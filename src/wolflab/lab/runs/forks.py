@@ -15,10 +15,10 @@ from ...match import Draws
 from ...metrics.leadership import recommended_in
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
-from ...rules import Say, facts_of
+from ...rules import ROLES, Pick, Say, SheriffNamed, facts_of, pick
 from ...text.clean import clean
 from ..plans.experiment import Experiment
-from ..plans.specs import STATEMENT, ForkSpec
+from ..plans.specs import BLANKS, STATEMENT, ForkSpec
 from ..storage.store import GameRow, Place, Store
 from .casting import PlayerBuilder
 
@@ -41,7 +41,7 @@ def fork_at(builder: PlayerBuilder, place: Place) -> Fork | None:
     spec, parent = builder.experiment.fork(place.condition), builder.parent(place)
     if spec is None or parent is None:
         return None
-    fork = fork_of(spec, parent[0], place.repeat % spec.continuations)
+    fork = fork_of(spec, parent[0], spec.continuation(place.repeat))
     if fork is None:
         raise RecordError(f"{place.condition}: the game that it goes on from has no turn {spec.at!r} for it")
     return fork
@@ -64,6 +64,8 @@ def fork_of(spec: ForkSpec, parent: GameRecord, continuation: int = 0) -> Fork |
         return None
     if changed[0].ask != turn.ask:
         header["from"] = changed[0].ask
+    if spec.change == "other-sheriff" and isinstance(changed[0].action, Pick):
+        header["sheriff"] = changed[0].action.seat
     header["continuation"] = continuation
     past = {each.ask: each for each in (*parent.turns, *parent.probes) if each.at <= changed[0].at}
     return Fork(past | {each.ask: each for each in changed}, header)
@@ -113,10 +115,10 @@ def _changed(
     names, words = parent.ruleset.names, turn.action.text if isinstance(turn.action, Say) else ""
     if spec.say is not None:
         words = spec.say
-        for blank, seat in zip(("{x}", "{y}"), pair or (), strict=False):
-            words = words.replace(blank, names[seat])
-        if pair is None and words != spec.say.replace("{x}", "").replace("{y}", ""):
+        if pair is None and any(blank in words for blank in BLANKS):
             return None
+        for blank, seat in zip(BLANKS, pair or (), strict=False):
+            words = words.replace(blank, names[seat])
     match spec.change:
         case "silent":
             words = ""
@@ -134,9 +136,43 @@ def _changed(
             before = earlier[-1]
             own = before.action.text if isinstance(before.action, Say) else ""
             return [_saying(before, f"{own} {words}"), _saying(turn, "")]
+        case "other-sheriff":
+            given = _given_to_another(parent, turn, living, pair)
+            return None if given is None else [given, _saying(turn, words)]
         case "none":
             pass
     return [_saying(turn, words)]
+
+
+_GIVEN: Mapping[str, str] = {"assigned": "sheriff", "drawn": "drawn", "succeeded": "succeed"}
+"""How a Sheriff is named (`SheriffNamed`) → the kind of the ask whose answer gives the office."""
+
+
+def _given_to_another(
+    parent: GameRecord, turn: PastTurn, living: Sequence[int], pair: tuple[int, int] | None
+) -> PastTurn | None:
+    """The turn that made the seat of a statement Sheriff, with another answer: a player who could be Sheriff
+    as well, lives at the statement, and is not X. In a stratified design it is on the same side. None if that
+    seat is not Sheriff, if votes made it so, or if there is no other.
+    """
+    named = [event for event in parent.events[: turn.at] if isinstance(event, SheriffNamed)]
+    if not named or named[-1].seat != turn.seat or named[-1].how not in _GIVEN:
+        return None
+    kind, rules, roles = _GIVEN[named[-1].how], parent.ruleset, parent.roles
+    given = [each for each in parent.turns if each.kind == kind and each.at < turn.at][-1]
+    role = rules.sheriff_role if kind == "sheriff" else None
+    others = [
+        seat
+        for seat in living
+        if seat not in (turn.seat, *(pair or ())[:1])
+        and rules.eligible >> seat & 1
+        and role in (None, roles[seat])
+        and ("sheriff_side" not in parent.header or ROLES[roles[seat]].wolf == ROLES[roles[turn.seat]].wolf)
+    ]
+    if not others:
+        return None
+    drawn = Draws(parent.header["play"]).below(len(others), f"{turn.ask}|sheriff")
+    return replace(given, action=pick(others[drawn]), invalid=None)
 
 
 def _saying(turn: PastTurn, words: str) -> PastTurn:
@@ -178,7 +214,7 @@ def check_fork(store: Store, row: GameRow, record: GameRecord, where: str) -> No
         if record.fork is not None:
             raise RecordError(f"{where}: the record is that of a fork, and {row.condition} is none")
         return
-    fork = fork_of(spec, store.record(parent.id), row.repeat % spec.continuations)
+    fork = fork_of(spec, store.record(parent.id), spec.continuation(row.repeat))
     if fork is None or record.fork != fork.header:
         due = "no fork" if fork is None else fork.header
         raise RecordError(f"{where}: the record says it is {record.fork}, game {parent.id} gives {due}")

@@ -46,8 +46,8 @@ def keys(experiment: Experiment, place: Place) -> tuple[str, str]:
     """
     deal = f"{experiment.seed}/{place.deal}"
     if (fork := experiment.fork(place.condition)) is not None:
-        parent, number = divmod(place.repeat, fork.continuations)
-        play = keys(experiment, Place(fork.games_of, place.deal, parent))[1]
+        parent = Place(fork.games_of, place.deal, place.repeat // fork.continuations)
+        play, number = keys(experiment, parent)[1], fork.continuation(place.repeat)
         return deal, f"{play}/{number}" if number else play
     return deal, f"{deal}/{place.repeat}"
 

@@ -35,6 +35,7 @@ from .first_decisions import FirstDecisions, NeverUsablePlayer
 from .forks import fork_games
 from .game import prepare
 from .processes import processes, rare_collection
+from .repeatability import ask_twice
 from .work import How, check_models, error_sentence, stoppable, work
 
 REDRAWS = 20
@@ -141,6 +142,7 @@ async def playing(
             else:
                 await preflight(builder)
             _as_before(store, builder)
+            await ask_twice(store, builder)
         for row in rows:
             if not row.over and (row.error or row.status != "planned"):
                 store.stop(row.id, "planned", "")

@@ -34,7 +34,7 @@ def fork(
         str | None,
         typer.Option(help="The words in place of that statement; {x} and {y} are two living players."),
     ] = None,
-    change: Annotated[str, typer.Option(help="silent, stance, other-seat or none.")] = "none",
+    change: Annotated[str, typer.Option(help="silent, stance, other-seat, other-sheriff or none.")] = "none",
     k: Annotated[int, typer.Option("-k", "--continuations", min=1, help="How often the game goes on.")] = 1,
     out: Annotated[
         Path | None,
@@ -47,7 +47,7 @@ def fork(
     screen = console()
     with Store.open_for_reading(run) as store:
         row = store.game(game)
-        turn = turn_of(store.record(game).ruleset.names, at)
+        turn = turn_of(store.record(game).ruleset.names, at, "--at")
         given: dict[str, Any] = {"at": turn, "change": change, "continuations": k}
         plan = forked_experiment(store, row, given | ({} if say is None else {"say": say}))
         new = WatchedStore.create(out or new_directory(Path("runs"), f"{plan.name}-fork"), plan)

@@ -27,7 +27,9 @@ from .options import commands
     "`wolflab power runs/pilot --effect 0.1 --between new,old --assurance 0.9`",
 )
 def power(
-    runs: Annotated[list[Path], typer.Argument(help="A pilot run; or several, as for `wolflab compare`.")],
+    runs: Annotated[
+        list[Path], typer.Argument(help="A pilot run; or several (with --between as for `wolflab compare`).")
+    ],
     effect: Annotated[
         float, typer.Option(help="The smallest difference that matters: 0.1 is 10 percent points of a share.")
     ],

@@ -144,12 +144,14 @@ def _say_players(console: Console, record: GameRecord, seat: int | None) -> None
         say(console, f"  {name}{f', {role}' if role else ''}: {who}", "dim")
 
 
-def turn_of(names: Sequence[str], turn: str) -> str:
-    """The id of the ask of a turn. Its player may be given by name: "2/vote/player_4" is "2/vote/3"."""
+def turn_of(names: Sequence[str], turn: str, flag: str = "--turn") -> str:
+    """The id of the ask of a turn. Its player may be given by name: "2/vote/player_4" is "2/vote/3". flag:
+    the option that gives it.
+    """
     round, kind, player, *more = [*turn.split("/"), "", ""]
     if not player or player.isdecimal() or player == "sheriff":
         return turn
-    return "/".join([round, kind, str(seat_of(names, player, "--turn")), *filter(None, more)])
+    return "/".join([round, kind, str(seat_of(names, player, flag)), *filter(None, more)])
 
 
 def _past(store: Store, row: GameRow) -> Callable[[str], str]:

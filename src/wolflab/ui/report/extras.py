@@ -92,21 +92,20 @@ def uncompared_section(extras: Extras) -> str:
 
 
 def differs(extras: Extras, instrument: bool) -> PagePart:
-    """The settings in which each condition differs from the baseline."""
+    """The settings in which each condition differs from its baseline."""
     if len(extras.differs) < 2:
         return ""
-    baseline = extras.differs[0].baseline
-    rows: list[TableRow] = [
-        [
-            difference.condition,
-            "\n".join(settings_in_words(difference))
-            or ("the baseline" if difference.condition == baseline else "nothing"),
-        ]
-        for difference in extras.differs
-    ]
-    heads = ["condition", f"differs from {baseline} in"]
+    several = len({difference.baseline for difference in extras.differs}) > 1
+    rows: list[TableRow] = []
+    for difference in extras.differs:
+        equal = "the baseline" if difference.condition == difference.baseline else "nothing"
+        words = "\n".join(settings_in_words(difference)) or equal
+        rows.append([difference.condition, *([difference.baseline] if several else []), words])
+    heads = ["condition", f"differs from {extras.differs[0].baseline} in"]
+    if several:
+        heads = ["condition", "baseline", "differs from its baseline in"]
     caption = "Settings that differ from the baseline"
-    return ReportTable(caption, heads, rows, instrument=instrument, left=(1,))
+    return ReportTable(caption, heads, rows, instrument=instrument, left=(1, 2) if several else (1,))
 
 
 # -- interviews -------------------------------------------------------------------------------------

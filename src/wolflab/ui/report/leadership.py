@@ -10,7 +10,7 @@ from ...metrics.measure import PartKey
 from ...metrics.registry import GUESSED_BY
 from ...metrics.shapes import ConditionResult, SheriffCount, Summary
 from ...stats.intervals import Estimate
-from ..wording import counted
+from ..wording import counted, repeatability_in_words
 from . import prose
 from .blocks import PagePart, Passage, joined
 from .figures import ForestRow, Panel, forest, on_one_scale, on_page
@@ -193,7 +193,10 @@ def forks_section(summary: Summary, extras: Extras) -> PagePart:
     ]
     heads = ["condition", "goes on from", "forked", "without that turn", "votes for X", "votes that differ"]
     made = ReportTable("Forks", heads, rows, instrument=summary.instrument, left=(1,))
-    return prose.FORKS + made + _identified(summary, extras)
+    twice: list[TableRow] = [[asked.model, repeatability_in_words(asked)] for asked in extras.repeatability]
+    caption, instrument = "The same request twice, with one seed", summary.instrument
+    told = ReportTable(caption, ["model", "answers"], twice, instrument=instrument, left=(1,))
+    return prose.FORKS + made + _identified(summary, extras) + (told if twice else "")
 
 
 def _identified(summary: Summary, extras: Extras) -> PagePart:

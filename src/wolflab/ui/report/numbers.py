@@ -31,7 +31,8 @@ def spent(summary: Summary, estimated: bool) -> list[tuple[str, str, str]]:
     """Calls, tokens and costs of all language models, or of built-in ones if no other plays: (number, name,
     what it leaves out) each. estimated: whether some tokens are estimates.
     """
-    every = [each for condition in summary.conditions for each in condition.totals.items()]
+    parts = [*(condition.totals for condition in summary.conditions), summary.outside_games]
+    every = [each for totals in parts for each in totals.items()]
     if not every:
         return []
     told = reported_calls(every)

@@ -278,18 +278,20 @@ def replies(summary: Summary) -> PagePart:
         *headlined,
         *(measure.name for measure in by_player),
     )
+    callers = [(condition.name, condition.totals, condition.unpriced) for condition in summary.conditions]
+    callers.append(("outside games", summary.outside_games, summary.outside_unpriced))
     calls: list[TableRow] = [
         [
-            condition.name,
+            where,
             model,
             number_cell(made.calls, "count"),
             number_cell(made.usage.prompt_tokens, "count"),
             number_cell(made.usage.cached_tokens, "count"),
             number_cell(made.usage.completion_tokens, "count"),
-            UNKNOWN if model in condition.unpriced else number_cell(made.usage.cost, "usd"),
+            UNKNOWN if model in unpriced else number_cell(made.usage.cost, "usd"),
         ]
-        for condition in summary.conditions
-        for model, made in condition.totals.items()
+        for where, totals, unpriced in callers
+        for model, made in totals.items()
     ]
     if calls:
         heads = ["condition", "model", "calls", "prompt tokens", "of them cached", "completion tokens", "USD"]

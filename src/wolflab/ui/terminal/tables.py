@@ -44,6 +44,7 @@ from ..wording import (
     player_in_words,
     registration_in_words,
     renaming_in_words,
+    repeatability_in_words,
     settings_in_words,
     trained_in_words,
     trouble_in_words,
@@ -93,6 +94,8 @@ def print_summary(
         if fork.differing is not None:
             noise = in_line(fork.differing, "share")
             say(console, f"{fork.condition}: votes that differ between continuations of a game: {noise}")
+    for asked in extras.repeatability:
+        say(console, f"{asked.model}: {repeatability_in_words(asked)}")
     if extras.uncompared is not None:
         say(console, uncompared_in_words(extras.uncompared), "yellow")
     if any("reasonable" in condition.measures for condition in summary.conditions):
@@ -182,15 +185,15 @@ def _weighed_otherwise(summary: Summary, contrast: Contrast) -> bool:
 
 
 def _print_differs(console: Console, extras: Extras) -> None:
-    """Print a line for each condition whose settings differ from the baseline's."""
-    kept = [difference for difference in extras.differs if difference.places]
-    if kept:
-        say(console, f"What differs from {kept[0].baseline}:")
-    for difference in kept:
-        settings = escape("; ".join(settings_in_words(difference)))
-        console.print(
-            f"  [bold]{escape(difference.condition)}[/]: {settings}", highlight=False, soft_wrap=True
-        )
+    """Print a line for each condition whose settings differ from its baseline's."""
+    for baseline in dict.fromkeys(difference.baseline for difference in extras.differs if difference.places):
+        say(console, f"What differs from {baseline}:")
+        for difference in extras.differs:
+            if difference.baseline == baseline and difference.places:
+                name, settings = difference.condition, "; ".join(settings_in_words(difference))
+                console.print(
+                    f"  [bold]{escape(name)}[/]: {escape(settings)}", highlight=False, soft_wrap=True
+                )
 
 
 def main_table(
