@@ -44,7 +44,8 @@ def small(data: dict[str, Any], deals: int) -> dict[str, Any]:
     """The same experiment on the built-in player with few deals and small pools."""
     data = {**data, **(data.get("village") or {})}
     data.pop("village", None)
-    drawn = [one for one in _parts(data) if "games_of" in one]
+    pools = [one["experience"] for one in _parts(data) if isinstance(one.get("experience"), dict)]
+    drawn = [one for one in pools if "games_of" in one]
     for one in drawn:
         one["games"] = min(one.get("games", POOL), POOL)
         if "draws" in one:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs.game import keys
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.runs.runner import planned_games, play_run
+from wolflab.lab.runs.verification import verify_run
 from wolflab.lab.storage.store import Place, Store
 from wolflab.match import Draws, dealt
 from wolflab.metrics.registry import MEASURES
@@ -138,6 +142,23 @@ def test_a_void_game_is_replaced_by_a_deal_of_its_own_stratum(played: Path) -> N
             assert ROLES[record.roles[facts.intended]].side is side
             assert record.header["sheriff_side"] == side.value
             verify_game(store, row, agents=True)
+
+
+def test_a_run_is_whole_without_the_deals_of_the_other_stratum_that_were_passed_over(
+    played: Path, tmp_path: Path
+) -> None:
+    with Store.open_for_reading(played) as store:
+        rows = store.games()
+        last = max(rows, key=lambda row: row.deal)
+        assert last.deal + 1 > len(rows), "a deal was passed over"
+        found = verify_run(store, agents=False)
+        assert (found.holds, found.planned) == (True, len(rows))
+    cut = Path(shutil.copytree(played, tmp_path / "cut"))
+    with closing(sqlite3.connect(cut / "run.sqlite")) as db, db:
+        db.execute("DELETE FROM games WHERE id = ?", (last.id,))
+    with Store.open_for_reading(cut) as store:
+        missing = [f"all, deal {last.deal}, repeat 0 (not in the run)"]
+        assert verify_run(store, agents=False).missing == missing
 
 
 def test_a_record_of_another_stratum_is_found(played: Path) -> None:

@@ -6,7 +6,7 @@ calls without a game, and the file itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ...errors import ExperimentError, ModelError, WolflabError
@@ -123,21 +123,22 @@ def _games_to_be(store: Store, experiment: Experiment, rows: Sequence[GameRow]) 
     """The games due so far. With people, games are planned one by one, and abandoned ones have failed."""
     if store.has_people:
         return [(row.condition, row.deal, row.repeat) for row in rows if row.status != "failed"]
-    planned = dict.fromkeys([*planned_games(experiment), *_replacements(experiment, rows)])
-    if planned.keys() <= {(row.condition, row.deal, row.repeat) for row in rows}:
-        planned |= dict.fromkeys(further_games(experiment, rows))
-    return [*planned, *fork_games(store, experiment)]
+    return [*_without_forks(experiment, rows), *fork_games(store, experiment)]
 
 
-def _replacements(experiment: Experiment, rows: Sequence[GameRow]) -> Iterator[tuple[str, int, int]]:
-    """The deals that replace void games, up to the last one in the run, without gaps."""
-    for name in experiment.conditions:
-        if experiment.fork(name) is not None:
-            continue
-        deals = [deal for deal, _ in experiment.places(name)]
-        last = max((row.deal for row in rows if row.condition == name), default=0)
-        repeat = experiment.planned(name).first_repeat
-        yield from ((name, deal, repeat) for deal in range(max(deals) + 1, last + 1))
+def _without_forks(experiment: Experiment, rows: Sequence[GameRow]) -> Iterable[tuple[str, int, int]]:
+    """The planned games; the deals that replace void ones, batch by batch as the run plans them; and those in
+    the run, because the batch that a missing game belongs to does not tell what follows.
+    """
+    there = {(row.condition, row.deal, row.repeat): row for row in rows}
+    due = fresh = planned_games(experiment)
+    last = {condition: deal for condition, deal, _ in due}
+    while fresh:
+        known = [there.get(place) or GameRow(0, *place, "planned", None) for place in due]
+        fresh = further_games(experiment, known)
+        due = [*due, *fresh]
+    in_run = (place for place, row in there.items() if row.deal > last.get(row.condition, row.deal))
+    return dict.fromkeys([*due, *in_run])
 
 
 def _of_the_run(store: Store) -> Iterator[str]:
