@@ -5,6 +5,7 @@ program.
 from __future__ import annotations
 
 import io
+from argparse import Namespace
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -103,12 +104,21 @@ def test_the_program_compares_two_hands_with_the_rules(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     text = io.StringIO()
     with redirect_stdout(text):
-        deception.main([str(tmp_path), "--labels", str(tmp_path / "labels.csv")])
+        options = ["--labels", str(tmp_path / "labels.csv"), "--part", "8", "--resamples", "9"]
+        deception.main([str(tmp_path), *options])
     said = text.getvalue()
     assert "5 utterances, 0 could not be read" in said
     assert "contradicts: 2 of 4 (hands differ in 1" in said
     assert "precision 2 of 2, 1.00 (0.34 to 1.00), recall 2 of 2, 1.00 (0.34 to 1.00)" in said
     assert "false_claim: 2 of 5 (hands differ in 0, kappa 1.00)" in said
+    assert "no resample has a corrected rate" in said  # four utterances are fewer than five deals
+
+
+def test_rules_that_are_never_wrong_need_no_correction() -> None:
+    given = Namespace(part=20, resamples=20)
+    told = deception.corrected([(n < 12, n < 12) for n in range(40)], given)
+    assert "rate 0.300, by the rules 0.300; corrected by 20 of 40 labels" in told
+    assert "of 20 resamples" in told
 
 
 def test_the_labels_have_both_hands_and_no_words() -> None:

@@ -124,6 +124,8 @@ def print_agreement(console: Console, agreement: SampleAgreement) -> None:
         alpha = in_line(agreement.alpha, "plain")
         words = ", ".join(counted_in_words(agreement.alpha))
         say(console, f"Krippendorff's alpha of all people: {alpha}; {words}")
+    if agreement.corrected:
+        _corrected(console, agreement)
     kinds = {rater.kind for rater in agreement.raters}
     if "person" in kinds and "people" not in kinds:
         say(
@@ -180,6 +182,23 @@ def _pairs(console: Console, agreement: SampleAgreement) -> None:
         for row in agreement.pairs
     ]
     print_fitted(console, "Agreement between raters", heads, cells, _CAPTION)
+
+
+def _corrected(console: Console, agreement: SampleAgreement) -> None:
+    between = " " if console.width >= _WIDE else "\n"
+    heads = ("variant", "judge", "sensitivity", "specificity", "judge's\nshare", "corrected\nshare")
+    cells = [
+        [
+            f"{escape(row.variant)}\n[dim]{escape(row.criterion)}[/]",
+            f"{escape(row.judge)}\n[dim]by labels of{between}{escape(row.by)}[/]",
+            estimate_cell(row.found.sensitivity, kind="share"),
+            estimate_cell(row.found.specificity, kind="share"),
+            estimate_cell(row.found.judged, kind="share"),
+            noted_cell(row.found.rate, kind="share"),
+        ]
+        for row in agreement.corrected
+    ]
+    print_fitted(console, "Shares corrected for the judge's errors", heads, cells, _CAPTION)
 
 
 def _behaviours(console: Console, agreement: SampleAgreement) -> None:
