@@ -528,11 +528,12 @@ def _judged(run: _Run, judge: Path) -> Iterator[tuple[str, DataRow]]:
     Its prompts may be older than an erasure, so those of a game with erased words are left out. Its price is
     in no file, so calls with cost 0 have no known cost.
     """
-    places: Mapping[str, KeyRow] = {f"item/{row.id}": row for row in read_key(judge.parent).rows}
+    places: Mapping[str, KeyRow] = {row.id: row for row in read_key(judge.parent).rows}
     with CallStore.open_for_reading(judge) as calls:
         uncounted, lost = calls.uncounted(), calls.attempts()
         for who in sorted({*calls.spent_by(), *(one.asker for one in lost)}):
-            game = _game_of(run, places[who], judge) if who in places else None
+            item = who.split("/")[1] if who.startswith("item/") else ""
+            game = _game_of(run, places[item], judge) if item in places else None
             known = game is not None and game.record is not None and not game.record.erased
             place = (dict.fromkeys(_PLACE) if game is None else game.place) | {"asker": who}
             seat = _nobody if game is None else game.seat
