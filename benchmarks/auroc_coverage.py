@@ -56,21 +56,23 @@ def drawn(cell: Cell, draw: np.random.Generator) -> tuple[list[ScoredItem], list
     return ours, theirs
 
 
-def coverage(cell: Cell, repeats: int, seed: int = 1) -> tuple[float, float, int]:
-    """How often the interval of the first AUROC, and of the difference, holds the truth; of how many samples
-    with an interval.
+def coverage(cell: Cell, repeats: int, seed: int = 1) -> tuple[float, float, float, int]:
+    """How often the interval of the first AUROC holds the truth, and that of the difference; half the mean
+    width of the first; of how many samples with an interval.
     """
     draw = np.random.default_rng(seed)
     true = [NormalDist().cdf(shift / math.sqrt(2)) for shift in cell.shifts]
     held = held_difference = n = 0
+    width = 0.0
     for _ in range(repeats):
         ours, theirs = drawn(cell, draw)
         first, difference = auroc(ours), difference_of_aurocs(ours, theirs)
         if first.low is not None and difference.low is not None:
             n += 1
+            width += first.half_width or 0.0
             held += first.excludes(true[0]) is False
             held_difference += difference.excludes(true[0] - true[1]) is False
-    return held / max(n, 1), held_difference / max(n, 1), n
+    return held / max(n, 1), held_difference / max(n, 1), width / max(n, 1), n
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -79,10 +81,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--repeats", type=int, default=2000)
     given = parser.parse_args(arguments)
     for cell in CELLS:
-        one, difference, n = coverage(cell, given.repeats)
+        one, difference, width, n = coverage(cell, given.repeats)
         what = f"{cell.deals} deals × {cell.items}, {cell.rate:.0%} with the property, shifts {cell.shifts}, "
         what += f"{cell.of_deal:.0%} of the noise is the deal's"
-        print(f"{what}: AUROC {one:.1%}, difference {difference:.1%} (n = {n})")
+        print(f"{what}: AUROC {one:.1%} (± {width:.3f}), difference {difference:.1%} (n = {n})")
 
 
 if __name__ == "__main__":

@@ -57,7 +57,8 @@ def test_what_has_no_auroc_or_no_interval_says_so() -> None:
 
 @pytest.mark.parametrize("cell", auroc_coverage.CELLS[:2] + auroc_coverage.CELLS[3:4], ids=str)
 def test_the_intervals_hold_the_truth_as_often_as_they_say(cell: auroc_coverage.Cell) -> None:
-    one, difference, n = auroc_coverage.coverage(cell, 400)
+    one, difference, width, n = auroc_coverage.coverage(cell, 400)
     assert n > 300
+    assert width < 0.25
     assert 0.91 <= one <= 0.98
     assert 0.92 <= difference <= 0.98

@@ -112,7 +112,7 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
         ),
         (
             "benchmarks/auroc_coverage.py",
-            r"100 deals × 4, 30% with the property.*AUROC \d+\.\d%, difference \d+\.\d% \(n = 3\)",
+            r"100 deals × 4, 30% with.*AUROC \d+\.\d% \(± 0\.\d+\), difference \d+\.\d% \(n = 3\)",
         ),
         ("benchmarks/budgets.py", r"\| calls at once \| timeouts .*\n\| 3 \| 0 % \| [1-9][\d.]*% to"),
         ("benchmarks/chaos.py", r"\| run \| 2 \| \d+ \| \d+ \| \d+ \| \d+ \(0\) \| 0 \| [1-9]\d*, as undis"),

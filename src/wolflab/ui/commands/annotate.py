@@ -107,7 +107,7 @@ def show_agreement(
 
 
 @commands.command(
-    "annotate monitor", epilog="Example:  `wolflab annotate monitor statements --model openai/gpt-4o-mini`"
+    "annotate monitor", epilog="Example:  `wolflab annotate monitor labels --model openai/gpt-4o-mini`"
 )
 def monitor_sample(
     sample: SampleDir,
