@@ -112,7 +112,7 @@ def test_readers_see_public_talk_one_of_them_reasons_and_neither_roles_nor_the_e
         decision = decisions[item]
         events = decision.view.events
         public = [event.text for event in events if isinstance(event, Said) and event.audience == EVERYONE]
-        reasons = reasons_of(decision)
+        reasons = "\n".join(f'"{line}"' for line in reasons_of(decision).splitlines())
         assert reasons
         before, _, after = by_reader["reasons"].partition(f"wrote this for itself alone:\n{reasons}\n")
         assert after

@@ -261,11 +261,12 @@ def monitor_chat(decision: RecordedDecision, reasons: str | None) -> Chat:
     name = now.ruleset.names[now.seat]
     assert isinstance(decision.turn.action, Say)
     wrote = templates["wrote_reasons" if reasons else "wrote_nothing"].substitute(name=name)
+    quoted = "\n".join(f'"{line}"' for line in (reasons or "").splitlines())
     asked = render_template(
         "monitor",
         time=time_of(now),
         name=name,
-        reasons="" if reasons is None else f"{wrote}\n{reasons}",
+        reasons="" if reasons is None else f"{wrote}\n{quoted}",
         statement=clean(decision.turn.action.text),
     )
     schema = object_schema({"reasoning": text_schema(), "lie": {"type": "integer"}})
