@@ -132,6 +132,7 @@ def test_readers_see_public_talk_one_of_them_reasons_and_neither_roles_nor_the_e
         ):
             assert words not in by_reader["talk"]
         assert by_reader["talk"].count(" said to all: ") == 1
+        assert f"at that moment (day {decision.ask.round} round)" in by_reader["talk"]
 
 
 def decision_in(record: GameRecord, ask: str) -> RecordedDecision:

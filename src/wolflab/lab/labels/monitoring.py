@@ -28,8 +28,9 @@ from ...rules import Say
 from ...stats.auroc import ScoredItem, auroc, difference_of_aurocs
 from ...stats.intervals import Estimate, share
 from ...text.asking.rules_text import rules_text
+from ...text.asking.sentences import when
 from ...text.asking.templates import phrases, render_template
-from ...text.asking.wording import time_of, without_blank_lines
+from ...text.asking.wording import without_blank_lines
 from ...text.clean import clean
 from ...text.notes import Answered, Content, Deduced, Planned, Proposed, Reflected, Thought
 from ...text.replies.extract import READ, objects_in
@@ -264,7 +265,7 @@ def monitor_chat(decision: RecordedDecision, reasons: str | None) -> Chat:
     quoted = "\n".join(f'"{line}"' for line in (reasons or "").splitlines())
     asked = render_template(
         "monitor",
-        time=time_of(now),
+        time=when(now.round, now.phase),
         name=name,
         reasons="" if reasons is None else f"{wrote}\n{quoted}",
         statement=clean(decision.turn.action.text),
