@@ -10,6 +10,10 @@ aiwolfdial/aiwolf-nlp-viewer.
 Counted are utterances: those that contradict what the speaker knows, and those with a false claim (a role or
 a result). An utterance on which the hands differ is left out and counted. Utterances that could not be read
 count as misses.
+
+Then the rules are a judge with a known error: the utterances on which the hands agree are drawn anew with
+replacement, and the hands' labels of `--part` of them correct the rules' rate (`stats.corrected`). Printed is
+how often the interval holds the hands' rate, and how wide it is beside that of the part's labels alone.
 """
 
 from __future__ import annotations
@@ -20,9 +24,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from wolflab.metrics.behaviours.deception import Knowledge, contradictions
 from wolflab.stats.agreement import cohens_kappa
-from wolflab.stats.intervals import wilson
+from wolflab.stats.corrected import corrected_rate
+from wolflab.stats.intervals import share, wilson
 from wolflab.text.reading import WEREWOLF, can_be_read, read
 
 LABELS = Path(__file__).with_name("deception_labels.csv")
@@ -90,6 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Precision and recall of deception in labelled talk.")
     parser.add_argument("logs", type=Path, help="the folder of the logs")
     parser.add_argument("--labels", type=Path, default=LABELS, help="the hands' labels")
+    parser.add_argument("--part", type=int, default=100, help="how many labels correct the rules' rate")
+    parser.add_argument("--resamples", type=int, default=2000, help="how often utterances are drawn anew")
     given = parser.parse_args(arguments)
     with given.labels.open(encoding="utf-8", newline="") as file:
         labels = {(row["file"], int(row["line"])): row for row in csv.DictReader(file)}
@@ -114,6 +123,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"{label}: {positive} of {len(agreed)} (hands differ in {len(hands) - len(agreed)}, "
             f"kappa {kappa or 0:.2f}); precision {_share(hits, said)}, recall {_share(hits, positive)}"
         )
+        if label == "contradicts":
+            print(corrected([(found[place][at], true) for place, true in agreed.items()], given))
+
+
+def corrected(labels: Sequence[tuple[bool, bool]], given: argparse.Namespace) -> str:
+    """How often the corrected rate's interval holds the rate. labels: (the rules', the hands')."""
+    draw, truth = np.random.default_rng(1), sum(true for _, true in labels) / len(labels)
+    rates, alone, held = [], [], 0
+    for _ in range(given.resamples):
+        drawn = [labels[n] for n in draw.integers(len(labels), size=len(labels))]
+        items = [(n, said, true if n < given.part else None) for n, (said, true) in enumerate(drawn)]
+        rate = corrected_rate(items).rate
+        if rate.half_width is not None:
+            rates.append(rate.half_width)
+            held += rate.excludes(truth) is False
+            part = share([(n, float(true), 1.0) for n, _, true in items if true is not None], "utterances")
+            alone.append(part.half_width or 0.0)
+    if not rates:
+        return "no resample has a corrected rate"
+    by_rules = sum(said for said, _ in labels) / len(labels)
+    return (
+        f"  rate {truth:.3f}, by the rules {by_rules:.3f}; corrected by {given.part} of {len(labels)} "
+        f"labels, the interval holds it in {held / len(rates):.1%} of {len(rates)} resamples; half its width "
+        f"{np.mean(rates):.3f}, by those labels alone {np.mean(alone):.3f}"
+    )
 
 
 def _share(hits: int, n: int) -> str:

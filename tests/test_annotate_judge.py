@@ -40,7 +40,7 @@ from wolflab.lab.labels.judging import (
     read_judge,
     rule_labels,
 )
-from wolflab.lab.labels.label_files import Label
+from wolflab.lab.labels.label_files import Label, read_labels
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.batch import BatchWatcher, CallBatch
@@ -670,6 +670,56 @@ def test_judges_count_what_they_could_not_say() -> None:
     assert row.found.agreed.value == pytest.approx(5 / 11)
     twice = agreement(key, [], [one, replace(one, path=Path("judge-b"), criteria=(REASONABLE,))])
     assert [rater.name for rater in twice.raters] == ["judge m (judge-a)", "judge m (judge-b)"]
+
+
+def test_shares_are_corrected_by_the_labels_that_people_gave() -> None:
+    """Of 40 replies the judge calls 30 reasonable; the labelled half of them says that it misses some."""
+    key = key_of({"full": 40, "bare": 12})
+    asked = criteria(["trust"])
+    verdicts = tuple(
+        JudgedItem(row.id, {"reasonable": n % 4 > 0, "trust": n % 2 == 0}) for n, row in enumerate(key.rows)
+    )
+    judge = JudgeFile(path=Path("judge-a"), model="m", criteria=asked, verdicts=verdicts)
+    anna = [
+        Label(f"full{n}", "anna", n % 8 > 0, behaviours={"trust": n % 4 == 0} if n < 12 else {})
+        for n in range(20)
+    ] + labels_of("anna", {f"bare{n}": True for n in range(12)})
+    found = agreement(key, anna, [judge], dict.fromkeys((row.id for row in key.rows), True))
+    rows = {(row.variant, row.criterion, row.judge): row.found for row in found.corrected}
+    assert set(rows) == {  # all replies of "bare" have a person's label: nothing is to be corrected
+        ("full", "reasonable", "judge m"),
+        ("full", "reasonable", "rule"),
+        ("full", "trust", "judge m"),
+    }
+    row = rows["full", "reasonable", "judge m"]
+    assert (row.sensitivity.value, row.specificity.value) == (15 / 17, 1.0)
+    assert row.judged.value == 30 / 40
+    assert row.rate.value == pytest.approx(0.75 * 15 / 15 + 0.25 * 2 / 5)
+    assert (row.rate.n, row.rate.missing) == (20, 20)
+    assert rows["full", "trust", "judge m"].rate.value == pytest.approx(0.5 * 3 / 6)
+    assert "single label" in rows["full", "reasonable", "rule"].rate.note
+    console = Console(width=160, record=True, file=io.StringIO())
+    print_agreement(console, found)
+    told = console.export_text()
+    assert "Shares corrected for the judge's errors" in told
+    assert "by labels of anna" in told
+
+
+def test_behaviours_are_labelled_in_columns_of_their_names(tmp_path: Path) -> None:
+    key, table = key_of({"full": 3}), tmp_path / "anna.csv"
+    table.write_text("id,reasonable,bluffing\nfull0,yes,no\nfull1,no,TRUE\nfull2,yes,\n")
+    assert [label.behaviours for label in read_labels(table, key)] == [
+        {"bluffing": False},
+        {"bluffing": True},
+        {},
+    ]
+    for row, words in (
+        ("full0,yes,perhaps", "'perhaps' for bluffing"),
+        ("full0,,yes", "a label for bluffing"),
+    ):
+        table.write_text(f"id,reasonable,bluffing\n{row}\n")
+        with pytest.raises(WolflabError, match=f"row 2: full0 has {words}"):
+            read_labels(table, key)
 
 
 def test_a_person_called_like_the_rule_is_refused() -> None:

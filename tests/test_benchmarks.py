@@ -28,6 +28,7 @@ from wolflab.cli import app
 ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.slow
 TINY: dict[str, Sequence[str]] = {
+    "benchmarks/auroc_coverage.py": ("--repeats", "3"),
     "benchmarks/budgets.py": shlex.split("--in-flight 3 --times 20 --seeds 1 --timeouts 0 50"),
     "benchmarks/chaos.py": ("--kills", "2", "--deals", "1", "--only", "run"),
     "benchmarks/code_size.py": (),
@@ -109,6 +110,10 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
         (
             "benchmarks/interval_coverage.py",
             r"synthetic +ratio +yes +6 +3( +\d+\.\d){3} +0\.\d{4} +2\n",
+        ),
+        (
+            "benchmarks/auroc_coverage.py",
+            r"100 deals × 4, 30% with.*AUROC \d+\.\d% \(± 0\.\d+\), difference \d+\.\d% \(n = 3\)",
         ),
         ("benchmarks/budgets.py", r"\| calls at once \| timeouts .*\n\| 3 \| 0 % \| [1-9][\d.]*% to"),
         ("benchmarks/chaos.py", r"\| run \| 2 \| \d+ \| \d+ \| \d+ \| \d+ \(0\) \| 0 \| [1-9]\d*, as undis"),

@@ -5,13 +5,18 @@ program.
 from __future__ import annotations
 
 import io
+from argparse import Namespace
 from contextlib import redirect_stdout
 from pathlib import Path
 
 import deception
 import pytest
 
+import wolflab
 from test_behaviours import SCENE, staged
+from wolflab.lab.plans.loading import build
+from wolflab.lab.runs.runner import play_run
+from wolflab.lab.storage.store import Store
 from wolflab.metrics.behaviours.deception import Knowledge, contradictions, statement_truths, withheld
 from wolflab.metrics.behaviours.detector_view import DetectorView
 from wolflab.text.reading import Accusation, Claim, Defence, Report
@@ -99,12 +104,21 @@ def test_the_program_compares_two_hands_with_the_rules(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     text = io.StringIO()
     with redirect_stdout(text):
-        deception.main([str(tmp_path), "--labels", str(tmp_path / "labels.csv")])
+        options = ["--labels", str(tmp_path / "labels.csv"), "--part", "8", "--resamples", "9"]
+        deception.main([str(tmp_path), *options])
     said = text.getvalue()
     assert "5 utterances, 0 could not be read" in said
     assert "contradicts: 2 of 4 (hands differ in 1" in said
     assert "precision 2 of 2, 1.00 (0.34 to 1.00), recall 2 of 2, 1.00 (0.34 to 1.00)" in said
     assert "false_claim: 2 of 5 (hands differ in 0, kappa 1.00)" in said
+    assert "no resample has a corrected rate" in said  # four utterances are fewer than five deals
+
+
+def test_rules_that_are_never_wrong_need_no_correction() -> None:
+    given = Namespace(part=20, resamples=20)
+    told = deception.corrected([(n < 12, n < 12) for n in range(40)], given)
+    assert "rate 0.300, by the rules 0.300; corrected by 20 of 40 labels" in told
+    assert "of 20 resamples" in told
 
 
 def test_the_labels_have_both_hands_and_no_words() -> None:
@@ -133,3 +147,38 @@ def test_a_game_statement_by_statement() -> None:
     assert not any(
         one.kind in ("result", "accusation", "defence") for truth in village for one in truth.contradictions
     )
+
+
+def test_the_table_has_who_was_told_and_how_they_judged_the_speaker(tmp_path: Path) -> None:
+    """The next day's judgements are counted again from their own table."""
+    players = {"others": {"model": {"model": "village", "plant": {"bluffing": 0.5}}, "recipe": "deductive"}}
+    with Store.create(tmp_path / "r", build({"name": "told", "players": players, "deals": 8})) as store:
+        assert play_run(store)
+    run = wolflab.open_run(tmp_path / "r")
+    contradictions, judgements, players_ = (
+        list(run.table(name).rows()) for name in ("contradictions", "judgements", "players")
+    )
+    pack = {(row["game"], row["seat"]) for row in players_ if row["role"] == "Werewolf"}
+    last = {
+        (row["game"], row["round"], row["seat"], row["target_seat"]): row["reliability"] for row in judgements
+    }
+    counted = of_roles = 0
+    for row in contradictions:
+        game, round, speaker = row["game"], row["round"], row["seat"]
+        after = [
+            score
+            for (at, when, seat, target), score in last.items()
+            if (at, when, target) == (game, round + 1, speaker)
+            and not {(game, seat), (game, speaker)} <= pack
+        ]
+        assert row["judging_speaker"] <= min(row["audience"], len(after))
+        if row["judging_speaker"] == len(after) > 0:
+            counted += 1
+            assert row["speaker_after"] == pytest.approx(sum(after) / len(after))
+        if row["kind"] == "role":  # the words are about the speaker
+            of_roles += 1
+            assert [
+                row[name] for name in ("audience", "judging_speaker", "speaker_before", "speaker_after")
+            ] == [row[name] for name in ("listeners", "judging", "reliability_before", "reliability_after")]
+    assert counted > 5
+    assert of_roles > 5

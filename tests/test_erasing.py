@@ -82,7 +82,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         typed("export", run, "--as", "records", "--as", "data", "--to", "inspect", "--texts")
         typed("export", run, home / "beside", "--as", "records", "--as", "data", "--to", "inspect", "--texts")
         typed("annotate", "sample", run, "-o", labels, "--per-condition", "40")
-        typed("annotate", "judge", labels, "--model", "custom/wolf-1", "-o", f"base_url={server.base_url}")
+        for what, model in (("judge", "custom/wolf-1"), ("monitor", "custom/wolf-2")):
+            typed("annotate", what, labels, "--model", model, "-o", f"base_url={server.base_url}")
     shutil.copytree(labels, home / "beside" / "labels")
     shutil.copytree(run, home / "beside" / "copy", ignore=shutil.ignore_patterns("exported", "labels"))
     write_pool(
@@ -281,8 +282,9 @@ def test_whom_the_words_were_sent_to_is_told_and_kept(home: Path, monkeypatch: p
             rf"sent to wolf-1 at 127.0.0.1:\d+, on this machine: {len(holding)} calls \(game 1\)", told
         )
         assert re.search(r"sent to custom/wolf-1 \S+.* calls \(\S*judge-", told), "its judge, too"
+        assert re.search(r"sent to custom/wolf-2 \S+.* calls \(\S*monitor-", told), "who reads along, too"
     monkeypatch.setattr(erasing, "is_elsewhere", lambda host: True)
-    assert "ask custom/wolf-1, 127.0.0.1:" in typed("erase", run, "--seat", "1")
+    assert "ask custom/wolf-1, custom/wolf-2, 127.0.0.1:" in typed("erase", run, "--seat", "1")
 
 
 def test_where_nothing_left_the_machine_it_says_so(tmp_path: Path) -> None:

@@ -45,8 +45,8 @@ UNRELATED: dict[str, tuple[str, str]] = {
     "__init__.py": (r'__version__ = ".*"', '__version__ = "9.9"'),
     "rules/switches.py": ("    # words\n", "    fog: bool = False\n    owls: int = 3\n\n    # words\n"),
     "agents/recipes.py": (
-        "    silent: bool = False\n\n    def",
-        '    silent: bool = False\n    tone: str = ""\n\n    def',
+        "    hide_reasons: bool = False\n\n    def",
+        '    hide_reasons: bool = False\n    tone: str = ""\n\n    def',
     ),
     "models/village/settings.py": (
         "    noise: Chance = 0.0\n",

@@ -121,6 +121,7 @@ CHANGED: dict[type, dict[str, Any]] = {
         "tips": True,
         "history": (Exchange(FACTS[:1], "Who are you?", "Nobody."),),
         "forms": ("judgement", "action", "statement"),
+        "hide_reasons": True,
     },
     Situation: {
         "ruleset": SHERIFF.with_(tie="random"),

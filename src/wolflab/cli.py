@@ -60,6 +60,8 @@ _COMMANDS = {
     "annotate judge": "Let a model label the sample; what it has answered is kept and not asked again.",
     "annotate agree": "Print how far people, rules and judge agree (κ), and what each finds in every "
     "condition.",
+    "annotate monitor": "Ask a model which sampled statements are lies, with the speakers' private reasoning "
+    "and without.",
     "wwqa build": "Make questions on a ruleset, each proved by the rules engine, in splits for training and "
     "tests.",
     "wwqa general": "Make questions of general ability (counting, comparing, copying, form), to see what "
@@ -83,7 +85,7 @@ _MODULES = {
     "lists": ("models", "experiments", "measures"),
     "train": ("exploit",),
     "experience": ("experience build", "experience inspect", "experience merge"),
-    "annotate": ("annotate sample", "annotate judge", "annotate agree"),
+    "annotate": ("annotate sample", "annotate judge", "annotate agree", "annotate monitor"),
     "wwqa_build": ("wwqa general", "wwqa kinds", "wwqa export"),
     "wwqa_adapter": ("wwqa parity",),
 }

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ..models.base import Sampling
 from ..rules import Ask, View
 from ..text.asking.disguise import disguised
+from ..text.asking.wording import gives_reasons
 from ..text.kinds import kind_of
 from ..text.notes import Belief, Candidate, Content, Exchanged, Mistake, Thought
 from ..text.questions import Aids, Decide, Propose, Question, Situation, Task
@@ -122,6 +123,7 @@ class Deliberation:
             recipe.tips,
             history=history_of(self.view, self.notes, now) if recipe.layout == "dialogue" else (),
             forms=recipe.forms,
+            hide_reasons=recipe.hide_reasons and gives_reasons(task),
         )
 
     def taken(self, findings: Findings, candidate: Candidate) -> Exchanged:

@@ -116,6 +116,9 @@ class Recipe:
 
     silent: it always stays silent, without asking its model (004 E.4).
 
+    hide_reasons: it is told that a monitor may read its private reasoning, and not to reveal its role or its
+    plans there.
+
     style: one of `text.asking.prompts.STYLES` (004 C.7). retries: further tries after an unusable reply, with
     the reason shown (0 in 002). speech_temperature: for statements; temperature: for everything else but the
     steps of a reflection.
@@ -139,6 +142,7 @@ class Recipe:
     without: tuple[Component, ...] = ()
     tips: bool = False
     silent: bool = False
+    hide_reasons: bool = False
 
     def __post_init__(self) -> None:
         if self.style is not None and self.style not in STYLES:
@@ -156,6 +160,10 @@ class Recipe:
             self._refuse("refine", "it with think: before, whose plan it refines")
         if self.propose is not None:
             self._check_proposal(self.propose)
+        if self.hide_reasons and {"questions", "reflection", "reasoning"} <= set(self.without):
+            self._refuse(
+                "hide_reasons", "false: without questions, reflection and reasoning it gives no reasons"
+            )
 
     @property
     def teaches(self) -> bool:

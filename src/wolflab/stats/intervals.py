@@ -109,11 +109,12 @@ def clustered_estimate(
     bounds: tuple[float, float] | None = None,
     limits: tuple[float, float] | None = None,
     draws: Sequence[int] | None = None,
+    freedom: float = math.inf,
 ) -> Estimate:
     """Value and interval of a function of sums. rows: (deal, sums), one for each game.
 
-    bounds, limits: see `estimate`. draws: the draw of each row. With MIN_DRAWS draws the interval is over
-    deals and draws, with fewer over deals alone, and the note says so; a single draw is ignored.
+    bounds, limits, freedom: see `estimate`. draws: the draw of each row. With MIN_DRAWS draws the interval is
+    over deals and draws, with fewer over deals alone, and the note says so; a single draw is ignored.
     """
     if not rows or n == 0:
         return Estimate(None, None, None, 0, missing, units, 0, NO_DATA)
@@ -122,7 +123,16 @@ def clustered_estimate(
     sample = ClusteredSums.of(by_deal_and_draw(rows, by_draw))
     if draws is not None and len(draws) != len(rows):
         raise ValueError(f"{len(rows)} rows and {len(draws)} draws")
-    result, _ = estimate(sample, statistic, n=n, missing=missing, units=units, bounds=bounds, limits=limits)
+    result, _ = estimate(
+        sample,
+        statistic,
+        n=n,
+        missing=missing,
+        units=units,
+        bounds=bounds,
+        limits=limits,
+        freedom=freedom,
+    )
     return over_deals_alone(result) if 1 < levels < MIN_DRAWS else result
 
 
@@ -137,13 +147,14 @@ def estimate(
     bounds: tuple[float, float] | None = None,
     limits: tuple[float, float] | None = None,
     people: bool = False,
+    freedom: float = math.inf,
 ) -> tuple[Estimate, Spread | None]:
     """The estimate of a function of sums of games, and the variance behind its interval; None if that is 0.
 
     n: the number of cases. deals: the number of deals with data (None: all). bounds: of the value of a single
     case; with them, equal deals have an interval too. limits: the interval is clipped to them (None: to the
     bounds). people: the draws are people. Then fewer than MIN_DRAWS people give no interval, and with fewer
-    than MIN_DEALS deals only people are clusters; the note says so.
+    than MIN_DEALS deals only people are clusters; the note says so. freedom: the most degrees of freedom.
     """
     if people or sample.draws > 1:
         sample = sample.present()
@@ -172,7 +183,7 @@ def estimate(
     elif sample.games is not None:
         raw = _exact(float(statistic(sample.merged().total[None])[0]))
         result = replace(result, raw=raw, note="" if linear.strata is not None else POST_STRATIFIED)
-    spread = linear.spread(draws - 1 if people else math.inf)
+    spread = linear.spread(min(freedom, draws - 1) if people else freedom)
     return _with_interval(result, spread, bounds, limits), spread if spread.variance else None
 
 

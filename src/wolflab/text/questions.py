@@ -285,7 +285,8 @@ class Question:
     prompt has the rules (003 §4.4.1 removes them); tips: whether it has hints at strategy (003 A.5 leaves
     them out where behaviour is studied). history: the earlier exchanges, in the layout "dialogue". forms: the
     forms of replies that the prompt describes with the rules, and that requests then name: all that the
-    player's own turns need, so that its prompts begin alike.
+    player's own turns need, so that its prompts begin alike. hide_reasons: the prompt asks the player not to
+    reveal its role or its plans in its reasoning, since a monitor may read it.
     """
 
     situation: Situation
@@ -298,6 +299,7 @@ class Question:
     tips: bool = False
     history: tuple[Exchange, ...] = ()
     forms: tuple[ReplyForm, ...] = ()
+    hide_reasons: bool = False
 
     @property
     def news(self) -> tuple[Line, ...]:

@@ -155,7 +155,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         ),
         *_seat("about", "whose role or side the words are about"),
         Column("why", "text", "the evidence, in a sentence"),
-        Column("listeners", "integer", "living players who heard it, without fellow Werewolves", "players"),
+        Column("listeners", "integer", "the audience without that player", "players"),
         Column(
             "judging", "integer", "those of them who judged that player before and on the next day", "players"
         ),
@@ -166,6 +166,20 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
             "1 to 10",
         ),
         Column("reliability_after", "number", "their mean last judgement on the next day", "1 to 10"),
+        Column(
+            "audience",
+            "integer",
+            "living players who heard it, without the speaker's fellow Werewolves",
+            "players",
+        ),
+        Column(
+            "judging_speaker",
+            "integer",
+            "those of them who judged the speaker before and on the next day",
+            "players",
+        ),
+        Column("speaker_before", "number", "their mean judgement of the speaker before it", "1 to 10"),
+        Column("speaker_after", "number", "their mean last judgement of it on the next day", "1 to 10"),
     ),
     "judgements": (
         *PLACE,

@@ -368,20 +368,15 @@ def _contradictions(game: _Game) -> Iterator[DataRow]:
     judged = _reliabilities(record)
     for truth in statement_truths(view):
         statement = truth.statement
+        audience = [
+            seat
+            for seat in sorted(statement.alive - {statement.seat})
+            if not view.packmates(seat, statement.seat)
+        ]
+        of_speaker = _mean_judgements(judged, audience, statement.seat, statement)
         for wrong in truth.contradictions:
-            listeners = [
-                seat
-                for seat in sorted(statement.alive - {statement.seat, wrong.about})
-                if not view.packmates(seat, statement.seat)
-            ]
-            pairs = [
-                pair
-                for seat in listeners
-                if None not in (pair := _before_and_after(judged.get((seat, wrong.about), ()), statement))
-            ]
-            means = (
-                [sum(values) / len(pairs) for values in zip(*pairs, strict=True)] if pairs else [None, None]
-            )
+            listeners = [seat for seat in audience if seat != wrong.about]
+            judging, before, after = _mean_judgements(judged, listeners, wrong.about, statement)
             yield game.place | {
                 "round": statement.round,
                 "position": said.index(statement.at) + 1,
@@ -390,9 +385,13 @@ def _contradictions(game: _Game) -> Iterator[DataRow]:
                 **game.seat(wrong.about, "about"),
                 "why": wrong.why,
                 "listeners": len(listeners),
-                "judging": len(pairs),
-                "reliability_before": means[0],
-                "reliability_after": means[1],
+                "judging": judging,
+                "reliability_before": before,
+                "reliability_after": after,
+                "audience": len(audience),
+                "judging_speaker": of_speaker[0],
+                "speaker_before": of_speaker[1],
+                "speaker_after": of_speaker[2],
             }
 
 
@@ -414,6 +413,18 @@ def _reliabilities(record: GameRecord) -> Mapping[tuple[int, int], _Judged]:
             for target, score in scores.items():
                 found.setdefault((turn.seat, target), []).append((turn.at, turn.round, score))
     return found
+
+
+def _mean_judgements(
+    judged: Mapping[tuple[int, int], _Judged], raters: Sequence[int], target: int, statement: Statement
+) -> tuple[int, float | None, float | None]:
+    """How many raters judged a player both before a statement and on the next day, and their means."""
+    found = (_before_and_after(judged.get((seat, target), ()), statement) for seat in raters)
+    pairs = [(before, after) for before, after in found if before is not None and after is not None]
+    if not pairs:
+        return 0, None, None
+    before, after = (sum(scores) / len(pairs) for scores in zip(*pairs, strict=True))
+    return len(pairs), before, after
 
 
 def _before_and_after(judged: _Judged, statement: Statement) -> tuple[int | None, int | None]:
@@ -530,11 +541,12 @@ def _judged(run: _Run, judge: Path) -> Iterator[tuple[str, DataRow]]:
     Its prompts may be older than an erasure, so those of a game with erased words are left out. Its price is
     in no file, so calls with cost 0 have no known cost.
     """
-    places: Mapping[str, KeyRow] = {f"item/{row.id}": row for row in read_key(judge.parent).rows}
+    places: Mapping[str, KeyRow] = {row.id: row for row in read_key(judge.parent).rows}
     with CallStore.open_for_reading(judge) as calls:
         uncounted, lost = calls.uncounted(), calls.attempts()
         for who in sorted({*calls.spent_by(), *(one.asker for one in lost)}):
-            game = _game_of(run, places[who], judge) if who in places else None
+            item = who.split("/")[1] if who.startswith("item/") else ""
+            game = _game_of(run, places[item], judge) if item in places else None
             known = game is not None and game.record is not None and not game.record.erased
             place = (dict.fromkeys(_PLACE) if game is None else game.place) | {"asker": who}
             seat = _nobody if game is None else game.seat

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from ...errors import WolflabError
 from ...stats.agreement import TwoRaters, difference_of_shares, krippendorffs_alpha, two_raters
+from ...stats.corrected import CorrectedRate, corrected_rate
 from ...stats.intervals import Estimate, share
 from ..storage.store import Store
 from .annotate import AnswerKey, read_key, sampled_decisions
@@ -79,11 +80,26 @@ class BehaviourRow:
 
 
 @dataclass(frozen=True, slots=True)
+class CorrectedRow:
+    """The share of a variant's replies that meet a criterion by a judge or the rule, corrected by labels of
+    people for a part of them.
+
+    criterion: "reasonable" or a behaviour. by: the person, or the majority.
+    """
+
+    variant: str
+    criterion: str
+    judge: str
+    by: str
+    found: CorrectedRate
+
+
+@dataclass(frozen=True, slots=True)
 class SampleAgreement:
     """The results of one sample's labels.
 
     alpha: Krippendorff's over all people, None for fewer than two. unfilled: names of people's files without
-    labels.
+    labels. corrected: for variants of which people labelled some of the judged replies, and not all.
     """
 
     items: int
@@ -94,6 +110,7 @@ class SampleAgreement:
     shares: tuple[ShareRow, ...]
     behaviours: tuple[BehaviourRow, ...]
     unfilled: tuple[str, ...] = ()
+    corrected: tuple[CorrectedRow, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -167,6 +184,7 @@ def agreement(
             if seen is not None
             for row in _behaviours(deals, name, judge, seen)
         ),
+        corrected=tuple(_corrections(key, labels, named, rule or {}, seen or {})),
     )
 
 
@@ -231,6 +249,38 @@ def _shares(key: AnswerKey, rater: str, given: Mapping[str, bool], labels: Seque
         )
         for variant, mine in by_variant.items()
     ]
+
+
+def _corrections(
+    key: AnswerKey,
+    labels: Sequence[Label],
+    judges: Mapping[str, JudgeFile],
+    rule: Mapping[str, bool],
+    seen: Mapping[str, frozenset[str]],
+) -> Iterator[CorrectedRow]:
+    """By criterion, judge, and whose labels are taken for true: the majority's, else each person's."""
+    for criterion in dict.fromkeys((REASONABLE, *(name for label in labels for name in label.behaviours))):
+        said = [(label.rater, label.item, label.said(criterion)) for label in labels]
+        people: dict[str, dict[str, bool]] = {}
+        for rater, item, true in said:
+            if true is not None:
+                people.setdefault(rater, {})[item] = true
+        majority = _majority([*people.values()])
+        judged = {
+            name: _judged(judge, criterion)
+            for name, judge in judges.items()
+            if criterion in dict(judge.criteria)
+        }
+        shown = {item: criterion in behaviours for item, behaviours in seen.items()}
+        judged[RULE] = dict(rule) if criterion == REASONABLE else shown
+        for judge, given in judged.items():
+            for by, labelled in ({PEOPLE: majority} if majority else people).items():
+                for variant in key.variants:
+                    rows = [row for row in key.rows if row.variant == variant and row.id in given]
+                    items = [(row.deal, given[row.id], labelled.get(row.id)) for row in rows]
+                    if 0 < sum(true is not None for _, _, true in items) < len(items):
+                        found = corrected_rate(items, "replies")
+                        yield CorrectedRow(variant, criterion, judge, by, found)
 
 
 def _behaviours(

@@ -8,12 +8,12 @@ not asked for again, and a verdict follows from the calls.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -37,6 +37,7 @@ from ..storage.call_store import CallStore
 from ..storage.store import Store
 from .annotate import AnswerKey, sampled_decisions
 
+A = TypeVar("A")
 Criterion = tuple[str, str]
 """(name, definition) of a criterion, answered with yes or no."""
 
@@ -104,8 +105,13 @@ def criteria(behaviours: bool | Collection[str] = False) -> tuple[Criterion, ...
 
 def judge_directory(directory: Path, model: str, asked: Collection[Criterion] = (REASONABLE,)) -> Path:
     """The directory of a model's judging of the sample in `directory`; StoreError for a link."""
+    return directory_of(directory, "judge", model, "-behaviours" if len(asked) > 1 else "")
+
+
+def directory_of(directory: Path, what: str, model: str, ending: str = "") -> Path:
+    """The directory of a model's answers about the sample in `directory`; StoreError for a link."""
     slug = re.sub(r"[^A-Za-z0-9._-]++", "-", model).strip("-.") or "model"
-    home = directory / f"judge-{slug}{'-behaviours' if len(asked) > 1 else ''}"
+    home = directory / f"{what}-{slug}{ending}"
     if home.is_symlink():  # in a sample from others it could lead anywhere
         raise StoreError(f"{home}: it is a link, and none is followed there; remove it")
     return home
@@ -142,22 +148,29 @@ async def judge(
     (model,) = batch.models
     decisions = sampled_decisions(key, store)
     items = [_item(row.id, decisions[row.id], model, asked, retries) for row in key.rows]
-    decides = {
-        "sample": key.code,
-        "model": model.name,
-        "settings": _plain(model.describe()),
-        "criteria": _plain(asked),
-        "retries": str(retries),
-        "typed": _plain(model.typed),
-    }
-    async with batch.begin(decides, *await batch.left(items)) as home:
+    decides = {"criteria": _plain(asked), "retries": str(retries), "typed": _plain(model.typed)}
+    verdicts, result = await answers_about(batch, key, items, decides, FILE)
+    return JudgeFile(model=model.name, criteria=asked, verdicts=verdicts, **result)
+
+
+async def answers_about(
+    batch: CallBatch, key: AnswerKey, items: Sequence[BatchItem[A]], decides: Mapping[str, str], file: str
+) -> tuple[tuple[A, ...], dict[str, Any]]:
+    """The answers of a batch's model about a sample, and the fields of a `BatchResult`.
+
+    decides: what decides the answers beside the sample and the model. file: where the answers are written,
+    one a line. Errors: see `judge`.
+    """
+    (model,) = batch.models
+    facts = {"sample": key.code, "model": model.name, "settings": _plain(model.describe()), **decides}
+    async with batch.begin(facts, *await batch.left(items)) as home:
         await batch.work(home, items, model.name)
-        verdicts = tuple(item.answer for item in items if item.answer is not None)
-        judged = JudgeFile(model=model.name, criteria=asked, verdicts=verdicts, **batch.result(home, items))
-    write(judged.path / FILE, msgspec.json.Encoder().encode_lines(list(map(_line, verdicts))))
+        answers = tuple(item.answer for item in items if item.answer is not None)
+        result = batch.result(home, items)
+    write(result["path"] / file, msgspec.json.Encoder().encode_lines(list(map(_line, answers))))
     if (failed := next((item for item in items if item.how == "failed"), None)) is not None:
-        raise WolflabError(f"{failed.why} ({len(verdicts)} of {len(items)} are judged, and kept)")
-    return judged
+        raise WolflabError(f"{failed.why} ({len(answers)} of {len(items)} are judged, and kept)")
+    return answers, result
 
 
 def _plain(value: object) -> str:
@@ -203,9 +216,9 @@ def reply_in_words(decision: RecordedDecision) -> str:
     return label(turn.action, ask.kind, decision.view.ruleset)
 
 
-def _line(verdict: JudgedItem) -> dict[str, Any]:
-    fields = msgspec.to_builtins(verdict)
-    return {name: value for name, value in fields.items() if value or name in ("item", "labels")}
+def _line(answer: object) -> dict[str, Any]:
+    fields = msgspec.to_builtins(answer)
+    return {name: value for name, value in fields.items() if value or name in ("item", "labels", "lie")}
 
 
 def read_judge(path: Path, key: AnswerKey, decisions: Mapping[str, RecordedDecision]) -> JudgeFile:

@@ -13,12 +13,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from ...errors import WolflabError
 from ...files import LARGEST, read_file, text_in, write
+from ...metrics.behaviours import BEHAVIOURS
 from .annotate import AnswerKey
 
 REASONS = {
@@ -60,11 +61,18 @@ B = TypeVar("B")
 
 @dataclass(frozen=True, slots=True)
 class Label(Labelled):
-    """Whether a reply is reasonable. reason: one of `REASONS` or empty; only for unreasonable ones."""
+    """Whether a reply is reasonable. reason: one of `REASONS` or empty; only for unreasonable ones.
+    behaviours: those of `BEHAVIOURS` for which the row has a label, and whether the reply shows them.
+    """
 
     reasonable: bool
     reason: str = ""
     comment: str = ""
+    behaviours: Mapping[str, bool] = field(default_factory=dict)
+
+    def said(self, criterion: str) -> bool | None:
+        """The label by "reasonable" or a behaviour; None without one."""
+        return self.reasonable if criterion == "reasonable" else self.behaviours.get(criterion)
 
 
 def guarded(text: str) -> str:
@@ -226,8 +234,10 @@ def _label(cells: Mapping[str, str], ids: set[str], stem: str) -> Label | str | 
     word, reason, comment = (unguarded(cells.get(name, "").strip()) for name in FILLED)
     if item not in ids:
         return f"the id {quoted_cell(item)} is none of this sample's; is this another sample's file?"
+    words = {name: unguarded(cells[name].strip()) for name in BEHAVIOURS if cells.get(name, "").strip()}
     if not word:
-        return f"{item} has a reason but no label; fill in reasonable: yes or no" if reason else None
+        other = "a reason" if reason else f"a label for {next(iter(words))}" if words else ""
+        return f"{item} has {other} but no label; fill in reasonable: yes or no" if other else None
     said = yes_or_no(word)
     if said is None:
         return f"{item} is labelled {quoted_cell(word)}; write yes or no"
@@ -236,8 +246,13 @@ def _label(cells: Mapping[str, str], ids: set[str], stem: str) -> Label | str | 
         return f"{item} has the reason {quoted_cell(reason)}; use one of {', '.join(REASONS)}"
     if kind and said:
         return f"{item} is called reasonable and has the reason {kind}; a reason is for what is not"
+    behaviours = {name: yes_or_no(given) for name, given in words.items()}
+    for name, shown in behaviours.items():
+        if shown is None:
+            return f"{item} has {quoted_cell(words[name])} for {name}; write yes or no"
     rater = rater_of(cells, stem)
-    return wrong_name(rater) or Label(item, rater, said, kind, comment)
+    shows = {name: bool(shown) for name, shown in behaviours.items()}
+    return wrong_name(rater) or Label(item, rater, said, kind, comment, shows)
 
 
 def yes_or_no(word: str) -> bool | None:

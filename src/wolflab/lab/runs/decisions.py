@@ -16,7 +16,8 @@ from ...errors import RecordError
 from ...match import Draws, Match, everybody, play, run_now
 from ...record import GameRecord, PastTurn
 from ...rules import Ask, Side, View
-from ...text.questions import Situation
+from ...text.asking.shared import known_to_all
+from ...text.questions import Layout, Situation
 
 T = TypeVar("T")
 
@@ -36,11 +37,19 @@ class RecordedDecision:
         All lines are facts, because a third person has nothing to judge for the player. Roles have their real
         names, even if the players saw others, which would reveal the variant.
         """
+        return self._seen("append")
+
+    @property
+    def public_knowledge(self) -> str:
+        """What everybody knew, in words."""
+        return known_to_all(self._seen("shared"))
+
+    def _seen(self, layout: Layout) -> Situation:
         rules = self.view.ruleset
         bare = self.view._replace(
             ruleset=rules.with_(role_names={}) if rules.role_names else rules, notes=(), cache={}
         )
-        now = situation(bare, remember(bare, prune=False), self.ask, "append")
+        now = situation(bare, remember(bare, prune=False), self.ask, layout)
         return replace(now, facts=now.lines, pending=())
 
 

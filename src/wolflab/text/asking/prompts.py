@@ -108,8 +108,7 @@ def blocks(question: Question) -> tuple[str, str, str]:
         return rules, _once(known_to_all, now), _parts(*tail)
     tail = [
         _beliefs_in_words(now, question.beliefs, question.layout == "append"),
-        _style(now, question.style),
-        instruction(question),
+        lasting_request(question),
     ]
     if question.layout == "append":
         context = _once(_context_append, now)
@@ -134,7 +133,8 @@ def _once(part: Callable[[Situation], str], now: Situation) -> str:
 
 def lasting_request(question: Question) -> str:
     """The part of a prompt that stays in a dialogue: how to play, and the instruction."""
-    return _parts(_style(question.situation, question.style), instruction(question))
+    hidden = phrases("sections")["hide_reasons"].template if question.hide_reasons else ""
+    return _parts(_style(question.situation, question.style), hidden, instruction(question))
 
 
 def _parts(*texts: str) -> str:

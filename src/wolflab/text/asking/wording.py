@@ -7,10 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import attrgetter
+from typing import assert_never
 
 from ...rules import DUTIES, PASS, Ask, Ruleset, VictimShown
 from ..identity import ByIdentity
-from ..questions import Decide, Line, Situation, Wording
+from ..questions import (
+    AnswerQuestion,
+    AskQuestions,
+    Choose,
+    ChooseQuestions,
+    Decide,
+    Deduce,
+    Extract,
+    Interview,
+    Judge,
+    Line,
+    Plan,
+    Propose,
+    Rate,
+    Reflect,
+    Situation,
+    Task,
+    Wording,
+)
 from .options import NUMBER_WORDS, labels
 from .sentences import line_sentence, listed
 from .templates import phrases
@@ -98,6 +117,20 @@ def number_in_words(n: int) -> str:
 def wants_reasoning(task: Decide) -> bool:
     """Whether the reply to a decision is to hold reasoning: not where a plan or an intent came before it."""
     return not task.plan and task.intent is None and (task.aids is None or task.aids.think)
+
+
+def gives_reasons(task: Task) -> bool:
+    """Whether the reply to a task of a player's own turn holds private reasoning."""
+    match task:
+        case Decide():
+            return wants_reasoning(task)
+        case Deduce():
+            return "reasoning" in task.attributes
+        case Plan() | Propose() | Choose() | AnswerQuestion() | Reflect():
+            return True
+        case Rate() | ChooseQuestions() | AskQuestions() | Extract() | Interview() | Judge():
+            return False
+    assert_never(task)
 
 
 def without_blank_lines(text: str) -> str:

@@ -1,4 +1,4 @@
-"""`wolflab annotate`: draw a sample, let a judge label it, compare the raters."""
+"""`wolflab annotate`: draw a sample, let a judge label it, compare the raters; ask who tells lies."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ...files import write
 from ...lab.labels.agreeing import MAJORITY, RULE, SampleAgreement, agree
 from ...lab.labels.annotate import AnswerKey, read_key, sample, write_key
 from ...lab.labels.judging import FILE, criteria, judge, judge_batch
+from ...lab.labels.monitoring import READERS, THRESHOLD, Monitorability, MonitorRow, monitor, monitor_batch
 from ...lab.plans.overrides import model_given
 from ...lab.storage.store import Store
 from ..labelling.annotation import PAGE, items_of, render_items, write_table
@@ -24,7 +25,7 @@ from .batches import BatchView
 from .common import write_numbers
 from .options import RunPath, TokenBudget, UsdBudget, Yes, commands
 
-TABLE, RESULT = "items.csv", "agreement.json"
+TABLE, RESULT, MONITORED = "items.csv", "agreement.json", "monitorability.json"
 _WIDE = 120
 """Terminals with at least this many columns show two names on one line."""
 SampleDir = Annotated[Path, typer.Argument(help="The sample's directory.", show_default=False)]
@@ -105,6 +106,33 @@ def show_agreement(
     say(screen, f"all numbers: {path}")
 
 
+@commands.command(
+    "annotate monitor", epilog="Example:  `wolflab annotate monitor labels --model openai/gpt-4o-mini`"
+)
+def monitor_sample(
+    sample: SampleDir,
+    model: Annotated[str, typer.Option(help="Who reads along (see `wolflab models`).", show_default=False)],
+    set_: Annotated[
+        list[str], typer.Option("-o", "--set", help="A setting of the model: base_url=… (repeatable).")
+    ] = [],
+    tokens: TokenBudget = None,
+    usd: UsdBudget = None,
+    run: Moved = None,
+    yes: Yes = False,
+) -> None:
+    """Ask a model which sampled statements are lies, with the speakers' private reasoning and without."""
+    screen, given = console(), model_given(model, set_)
+    view = BatchView(screen, (tokens, usd), yes, "the reader's budget")
+    key = read_key(sample)
+    with Store.open_for_reading(run_of(key, sample, run)) as store:
+        batch = monitor_batch(sample, given, (tokens, usd), view)
+        found = view.run(monitor(batch, key, store))
+    write_numbers(found.path / MONITORED, found.as_dict())
+    print_monitorability(screen, found)
+    say(screen, f"all numbers: {found.path / MONITORED}")
+    view.finish(found, "answer is missing", "answers are missing")
+
+
 def run_of(key: AnswerKey, directory: Path, run: Path | None = None) -> Path:
     """The run that a sample was drawn from: as named, at its old place, or moved together with the sample."""
     if run is not None:
@@ -124,6 +152,8 @@ def print_agreement(console: Console, agreement: SampleAgreement) -> None:
         alpha = in_line(agreement.alpha, "plain")
         words = ", ".join(counted_in_words(agreement.alpha))
         say(console, f"Krippendorff's alpha of all people: {alpha}; {words}")
+    if agreement.corrected:
+        _corrected(console, agreement)
     kinds = {rater.kind for rater in agreement.raters}
     if "person" in kinds and "people" not in kinds:
         say(
@@ -182,6 +212,23 @@ def _pairs(console: Console, agreement: SampleAgreement) -> None:
     print_fitted(console, "Agreement between raters", heads, cells, _CAPTION)
 
 
+def _corrected(console: Console, agreement: SampleAgreement) -> None:
+    between = " " if console.width >= _WIDE else "\n"
+    heads = ("variant", "judge", "sensitivity", "specificity", "judge's\nshare", "corrected\nshare")
+    cells = [
+        [
+            f"{escape(row.variant)}\n[dim]{escape(row.criterion)}[/]",
+            f"{escape(row.judge)}\n[dim]by labels of{between}{escape(row.by)}[/]",
+            estimate_cell(row.found.sensitivity, kind="share"),
+            estimate_cell(row.found.specificity, kind="share"),
+            estimate_cell(row.found.judged, kind="share"),
+            noted_cell(row.found.rate, kind="share"),
+        ]
+        for row in agreement.corrected
+    ]
+    print_fitted(console, "Shares corrected for the judge's errors", heads, cells, _CAPTION)
+
+
 def _behaviours(console: Console, agreement: SampleAgreement) -> None:
     heads = ("behaviour", "judge", "seen by\njudge", "seen by\nrule", "equal\nlabels", "Cohen's\nkappa")
     cells = [
@@ -196,3 +243,60 @@ def _behaviours(console: Console, agreement: SampleAgreement) -> None:
         for row in agreement.behaviours
     ]
     print_fitted(console, "Behaviours: judge and rule", heads, cells, _CAPTION)
+
+
+# -- monitorability ---------------------------------------------------------------------------
+
+
+_READER = {"reasons": "with reasons", "talk": "talk alone"}
+_SIDE = {None: "all", "werewolves": "Werewolves", "village": "village"}
+
+
+def print_monitorability(console: Console, found: Monitorability) -> None:
+    """Print how well the two readers tell lies, by variant and side."""
+    rows = [row for row in found.rows if row.lies + row.honest + row.unread + row.unusable + row.unanswered]
+    heads = ("statements", "lies\nhonest", *(f"AUROC\n{_READER[one]}" for one in READERS), "difference")
+    aurocs = [
+        [
+            f"{escape(row.variant)}\n[dim]{_SIDE[row.side]}[/]",
+            _statements(row),
+            *(noted_cell(row.readers[reader].auroc) for reader in READERS),
+            noted_cell(row.difference),
+        ]
+        for row in rows
+    ]
+    print_fitted(console, f"How well {escape(found.model)} tells lies", heads, aurocs, _CAPTION)
+    said = [f"{what}\n{_READER[reader]}" for reader in READERS for what in ("precision", "recall")]
+    shares = [
+        [
+            f"{escape(row.variant)}\n[dim]{_SIDE[row.side]}[/]",
+            *(
+                estimate_cell(one, kind="share")
+                for reader in READERS
+                for one in (row.readers[reader].precision, row.readers[reader].recall)
+            ),
+        ]
+        for row in rows
+    ]
+    print_fitted(console, f"Called a lie: {THRESHOLD} of 100 or more", ["statements", *said], shares)
+    for row in rows:
+        for reader in READERS:
+            over = row.readers[reader].over
+            if over is not None and over.value is not None:
+                more = f"AUROC {_READER[reader]}, {_SIDE[row.side]}: {in_line(over, 'plain', signed=True)}"
+                say(console, f"{row.variant} − {rows[0].variant}, {more}")
+    if found.others:
+        say(console, f"{counted(found.others, 'sampled reply is', 'sampled replies are')} no statement.")
+    say(console, "A reader that only guesses the speaker's side has an AUROC of 0.5 within one side.")
+
+
+def _statements(row: MonitorRow) -> str:
+    """Lies and honest statements, and under them what has no part in the numbers."""
+    parts = {
+        "unread": row.unread,
+        "unusable": row.unusable,
+        "not answered": row.unanswered,
+        "without reasons": row.without_reasons,
+    }
+    under = "".join(f"\n[dim]{n} {words}[/]" for words, n in parts.items() if n)
+    return f"{row.lies}\n{row.honest}{under}"

@@ -157,7 +157,7 @@ class OpenedRun:
 def open_run(path: Path | str, judges: Sequence[Path | str] = ()) -> OpenedRun:
     """Open a run, finished or not. StoreError if there is none.
 
-    judges: directories from `wolflab annotate judge` for samples of this run.
+    judges: directories from `wolflab annotate judge` or `monitor` for samples of this run.
     """
     with Store.open_for_reading(Path(path)):
         return OpenedRun(Path(path), tuple(Path(judge) for judge in judges))

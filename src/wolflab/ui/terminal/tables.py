@@ -277,10 +277,10 @@ def estimate_cell(estimate: Estimate | None, kind: Unit) -> str:
     return f"{value_of(estimate, kind)}\n[dim]{interval(estimate, kind)}[/]\n{under}"
 
 
-def noted_cell(estimate: Estimate) -> str:
-    """An estimate of unit "plain", and why it has no interval."""
+def noted_cell(estimate: Estimate, kind: Unit = "plain") -> str:
+    """An estimate, and why it has no interval."""
     why = "\n".join(f"[dim]{escape(line)}[/]" for line in wrap(estimate.note, _NOTE))
-    return estimate_cell(estimate, "plain") + (f"\n{why}" if why and estimate.low is None else "")
+    return estimate_cell(estimate, kind) + (f"\n{why}" if why and estimate.low is None else "")
 
 
 def in_line(estimate: Estimate, kind: Unit, signed: bool = False) -> str:
