@@ -187,11 +187,11 @@ def standings(
     order_of_met = werewolves or (met if len(pairs) == len(village) * len(met) else names)
     order = {pair: place for place, pair in enumerate(pairs)}
     duels = [
-        RatedGame(game.deal, game.village, game.werewolves, game.winner == "village")
+        RatedGame(game.deal, (game.village,), (game.werewolves,), game.winner == "village")
         for game in sorted(results, key=lambda game: (game.deal, game.repeat, order[game.pair]))
         if game.winner is not None
     ]
-    by_cell = sorted(duels, key=lambda duel: order[duel.village, duel.werewolves])
+    by_cell = sorted(duels, key=lambda duel: order[duel.village[0], duel.werewolves[0]])
     ratings = rate_entrants(by_cell)
     return Standings(
         title,
