@@ -41,6 +41,7 @@ TINY: dict[str, Sequence[str]] = {
     "benchmarks/http_client.py": shlex.split("--in-flight 1 --calls 2 --rounds 1 --games 1 --latency 0.001"),
     "benchmarks/interval_coverage.py": ("--repeats", "2", "--deals", "6"),
     "benchmarks/many_games.py": ("--games", "6", "14", "--played", "4"),
+    "benchmarks/mixed_tables.py": ("--deals", "5"),
     "benchmarks/people.py": ("--studies", "2"),
     "benchmarks/prompt_games.py": ("--games", "1", "--out", "games.jsonl.gz"),
     "benchmarks/runs_in_browser.py": ("--games", "12", "--played", "4", "--times", "1"),
@@ -127,6 +128,10 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
         ),
         ("benchmarks/forecast.py", r"\| asked \| tokens \| [01] of 1 \| [+-]\d+\.\d % \|"),
         ("benchmarks/growing.py", r"2 deals in [\d.]+ s.*\ngames read for it: \d+; files: [1-9]"),
+        (
+            "benchmarks/mixed_tables.py",
+            r"(?s)\| skill 0\.1 \| overall \| -?\d.*\n\d+ of 12 agree\n.*mixed tables: \d+ rated games\n",
+        ),
         (
             "benchmarks/hostile_patterns.py",
             r"(?s)\| text.reading.votes \| .*\| \d\.\d\d \|\n[1-9]\d* patterns, .* in steps: 0\n.*\n"
