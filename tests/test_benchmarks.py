@@ -43,6 +43,7 @@ TINY: dict[str, Sequence[str]] = {
     "benchmarks/interval_coverage.py": ("--repeats", "2", "--deals", "6"),
     "benchmarks/luck.py": shlex.split("--rules 002 --deals 10 --entrants 1"),
     "benchmarks/many_games.py": ("--games", "6", "14", "--played", "4"),
+    "benchmarks/mixed_tables.py": ("--deals", "5"),
     "benchmarks/people.py": ("--studies", "2"),
     "benchmarks/prompt_games.py": ("--games", "1", "--out", "games.jsonl.gz"),
     "benchmarks/runs_in_browser.py": ("--games", "12", "--played", "4", "--times", "1"),
@@ -137,6 +138,10 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
             r"002 +obey 0.6 − village +10 +-?[\d.]+ +-?\d+% +-?\d+%\n(?s:.*)weighted wins of 1 entrants: [+-]0\.\d",
         ),
         ("benchmarks/growing.py", r"2 deals in [\d.]+ s.*\ngames read for it: \d+; files: [1-9]"),
+        (
+            "benchmarks/mixed_tables.py",
+            r"(?s)\| skill 0\.1 \| overall \| -?\d.*\n\d+ of 12 agree\n.*mixed tables: \d+ rated games\n",
+        ),
         (
             "benchmarks/hostile_patterns.py",
             r"(?s)\| text.reading.votes \| .*\| \d\.\d\d \|\n[1-9]\d* patterns, .* in steps: 0\n.*\n"

@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from wolflab.stats.prediction import Prediction, predict_left_out
 from wolflab.stats.ratings import SWEPT, RatedGame, firth, openskill, rate_entrants
 
 VILLAGE = {"a": -0.7, "b": 0.1, "c": 0.6}
@@ -30,7 +31,9 @@ def season(deals: int, seed: int, shared: float = 0.5) -> list[RatedGame]:
         luck = rng.random()
         for village, werewolves in product(VILLAGE, WEREWOLVES):
             drawn = luck if rng.random() < shared else rng.random()
-            found.append(RatedGame(deal, village, werewolves, bool(drawn < chance(village, werewolves))))
+            found.append(
+                RatedGame(deal, (village,), (werewolves,), bool(drawn < chance(village, werewolves)))
+            )
     return found
 
 
@@ -93,7 +96,7 @@ def test_games_of_a_deal_are_no_independent_samples() -> None:
 
 
 def test_a_clean_sweep_stays_finite_and_a_close_call_is_hardly_touched() -> None:
-    swept = [RatedGame(deal, a, b, a == "x") for deal in range(30) for a, b in product("xy", "xy")]
+    swept = [RatedGame(deal, (a,), (b,), a == "x") for deal in range(30) for a, b in product("xy", "xy")]
     fit = rate_entrants(swept)
     values = {row.name: row.village.value for row in fit.rows if row.village is not None}
     assert values["x"] is not None
@@ -110,7 +113,10 @@ def test_what_no_strength_explains_is_left_over() -> None:
     beats = {("r", "s"), ("s", "p"), ("p", "r")}
     duels = [
         RatedGame(
-            deal, a, b, bool(rng.random() < (0.8 if (a, b) in beats else 0.2 if (b, a) in beats else 0.5))
+            deal,
+            (a,),
+            (b,),
+            bool(rng.random() < (0.8 if (a, b) in beats else 0.2 if (b, a) in beats else 0.5)),
         )
         for deal in range(300)
         for a, b in product("rps", "rps")
@@ -127,7 +133,9 @@ def drawn(names: str, deals: int, seed: int) -> list[RatedGame]:
     rng = np.random.default_rng(seed)
     wins = dict(zip("abc", (0.0, 0.5, 0.4), strict=True))
     pairs = list(product(names, names))
-    return [RatedGame(deal, a, b, bool(rng.random() < wins[a])) for deal in range(deals) for a, b in pairs]
+    return [
+        RatedGame(deal, (a,), (b,), bool(rng.random() < wins[a])) for deal in range(deals) for a, b in pairs
+    ]
 
 
 def test_a_cell_won_throughout_is_no_finding() -> None:
@@ -145,7 +153,10 @@ def test_two_entrants_leave_nothing_unexplained() -> None:
 def test_who_plays_one_side_alone_has_no_overall_strength() -> None:
     rng = np.random.default_rng(5)
     duels = [
-        RatedGame(deal, a, b, bool(rng.random() < 0.4)) for deal in range(50) for a in "ab" for b in "bw"
+        RatedGame(deal, (a,), (b,), bool(rng.random() < 0.4))
+        for deal in range(50)
+        for a in "ab"
+        for b in "bw"
     ]
     rows = {row.name: row for row in rate_entrants(duels).rows}
     assert rows["a"].werewolves is None
@@ -156,14 +167,131 @@ def test_who_plays_one_side_alone_has_no_overall_strength() -> None:
 
 def test_too_little_is_said_and_not_guessed() -> None:
     assert rate_entrants([]).note == "no game was won"
-    apart = [RatedGame(deal, a, b, deal % 2 == 0) for deal in range(10) for a, b in (("a", "b"), ("c", "d"))]
+    apart = [
+        RatedGame(deal, (a,), (b,), deal % 2 == 0) for deal in range(10) for a, b in (("a", "b"), ("c", "d"))
+    ]
     assert "one scale" in rate_entrants(apart).note
-    few = [RatedGame(deal, a, b, deal % 2 == 0) for deal in range(3) for a, b in product("ab", "ab")]
+    few = [RatedGame(deal, (a,), (b,), deal % 2 == 0) for deal in range(3) for a, b in product("ab", "ab")]
     row = rate_entrants(few).rows[0]
     assert row.ranks is None
     assert row.village is not None
     assert row.village.low is None
     assert "fewer than 5 deals" in row.village.note
+
+
+# -- mixed tables -------------------------------------------------------------------------------
+
+
+def mixed_season(deals: int, seed: int) -> list[RatedGame]:
+    """Seven seats, two of them Werewolves, held by three entrants in three rotations of each deal."""
+    rng = np.random.default_rng(seed)
+    games = []
+    for deal in range(deals):
+        cards = rng.permutation(7)
+        for turn in range(3):
+            seated = tuple("abc"[(seat + turn) % 3] for seat in cards)
+            village, pack = seated[:5], seated[5:]
+            odds = SIDE + np.mean([VILLAGE[name] for name in village])
+            odds -= np.mean([WEREWOLVES[name] for name in pack])
+            games.append(RatedGame(deal, village, pack, bool(rng.random() < 1 / (1 + math.exp(-odds)))))
+    return games
+
+
+def test_known_strengths_are_recovered_from_mixed_tables() -> None:
+    fit = rate_entrants(mixed_season(3000, 4))
+    assert fit.residuals == ()
+    assert fit.side is not None
+    assert fit.side.excludes(SIDE) is False
+    for row in fit.rows:
+        for found, true in ((row.village, VILLAGE[row.name]), (row.werewolves, WEREWOLVES[row.name])):
+            assert found is not None
+            assert found.half_width is not None
+            assert found.half_width < 0.5
+            assert found.excludes(true) is False
+
+
+def test_a_cell_is_a_table_with_one_entrant_on_each_side() -> None:
+    cells = season(40, 2)
+    seated = [one._replace(village=one.village * 5, werewolves=one.werewolves * 2) for one in cells]
+    one, other = rate_entrants(cells), rate_entrants(seated)
+    assert [row.ranks for row in one.rows] == [row.ranks for row in other.rows]
+    for mine, theirs in zip(one.rows, other.rows, strict=True):
+        assert mine.overall is not None
+        assert theirs.overall is not None
+        assert (mine.overall.value, mine.overall.low) == pytest.approx(
+            (theirs.overall.value, theirs.overall.low)
+        )
+
+
+# -- predictions --------------------------------------------------------------------------------
+
+
+def log_losses(found: Prediction) -> dict[str, float | None]:
+    return {row.model: row.log_loss.value for row in found.losses}
+
+
+def sure(found: Prediction) -> dict[tuple[str, str], int]:
+    """Pair of models → whether the first has surely more loss (1) or less (-1)."""
+    signs = {}
+    for row in found.differences:
+        assert row.log_loss.value is not None
+        signs[row.first, row.second] = int(np.sign(row.log_loss.value)) * bool(row.log_loss.excludes(0.0))
+    return signs
+
+
+def duels(v: tuple[float, ...], w: tuple[float, ...], deals: int, seed: int) -> list[RatedGame]:
+    """Cells of entrants with these strengths as village and as Werewolves."""
+    rng = np.random.default_rng(seed)
+    return [
+        RatedGame(deal, (str(a),), (str(b),), bool(rng.random() < 1 / (1 + math.exp(w[b] - v[a]))))
+        for deal in range(deals)
+        for a, b in product(range(len(v)), repeat=2)
+    ]
+
+
+def test_the_model_that_is_true_predicts_what_was_left_out() -> None:
+    """Entrants that detect well and deceive badly; entrants as good at both; entrants that are all alike."""
+    rising, level = (-1.0, -0.3, 0.3, 1.0), (0.0,) * 4
+    apart = sure(predict_left_out(duels(rising, rising[::-1], 200, 1)))
+    assert (apart["apart", "one"], apart["apart", "side"]) == (-1, -1)
+    one = sure(predict_left_out(duels(rising, rising, 200, 2)))
+    assert (one["apart", "one"] >= 0, one["one", "side"]) == (True, -1)
+    alike = log_losses(predict_left_out(duels(level, level, 200, 3)))
+    assert alike["side"] == pytest.approx(math.log(2), abs=0.01)
+
+
+def test_with_few_deals_strengths_fit_chance() -> None:
+    """Twenty fields of equals, five deals each: the more parameters, the larger the loss on average."""
+    fields = [log_losses(predict_left_out(duels((0.0,) * 5, (0.0,) * 5, 5, seed))) for seed in range(20)]
+    side, one, apart = (np.mean([float(one[m] or 0) for one in fields]) for m in ("side", "one", "apart"))
+    assert math.log(2) < side < one < apart
+
+
+def test_what_is_predicted_was_left_out_of_the_fit() -> None:
+    """By hand: with the side alone, a cell of 3 games is predicted from the 9 others."""
+    games = [RatedGame(deal, ("a",), ("b",), True) for deal in range(3)]
+    games += [RatedGame(deal, ("b",), ("a",), deal < 1) for deal in range(5)]
+    games += [RatedGame(deal, (name,), (name,), True) for deal in range(2) for name in "ab"]
+    found = predict_left_out(games)
+    won = {"ab": (3, 3), "ba": (1, 5), "aa": (2, 2), "bb": (2, 2)}
+    loss = 0.0
+    for wins, of in won.values():
+        chance = (8 - wins + 0.5) / (12 - of + 1)  # Firth's fit of μ alone
+        loss += wins * (chance - 1) ** 2 + (of - wins) * chance**2
+    (side,) = (row for row in found.losses if row.model == "side")
+    assert (found.pairings, found.skipped) == (4, 0)
+    assert (side.brier.value, side.brier.n) == (pytest.approx(loss / 12), 12)
+
+
+def test_what_the_others_do_not_determine_is_skipped_and_counted() -> None:
+    games = [one for one in duels((0.0,) * 2, (0.0,) * 2, 6, 1) if one.village != one.werewolves]
+    found = predict_left_out(games)
+    assert (found.pairings, found.skipped) == (0, 2)
+    assert all(row.brier.value is None for row in found.losses)
+    assert predict_left_out([]) == Prediction()
+
+
+# -- openskill ----------------------------------------------------------------------------------
 
 
 def test_openskill_ranks_the_same_field_the_same_way() -> None:

@@ -715,6 +715,9 @@ def test_early_stops_leave_no_interval_that_needs_a_fixed_number() -> None:
         assert row.overall.low is None
         assert row.ranks is None
     assert all(one.p is None and width(one.difference) > 0 for one in anytime.differences)
+    for loss in (*anytime.prediction.losses, *anytime.prediction.differences):
+        assert loss.log_loss.value is not None
+        assert (loss.log_loss.low, loss.brier.low) == (None, None)
 
 
 def width(one: Any) -> float:
@@ -813,4 +816,5 @@ def test_every_field_is_explained_and_the_examples_are_tournaments() -> None:
     examples = re.findall(r"^```yml[^\n]*\n(.*?)^```$", DOCS, re.MULTILINE | re.DOTALL)
     assert examples
     for text in examples:
-        assert make_tournament(yaml.safe_load(text)).pairs
+        made = make_tournament(yaml.safe_load(text))
+        assert made.pairs or made.rotations

@@ -1,25 +1,27 @@
-"""Results of a round robin: the win-rate matrix, scores, differences, ratings, published figures.
+"""Results of a tournament: the win-rate matrix, scores, differences, ratings, published figures.
 
 A cell (A, B) is the games in which A plays every village seat and B every Werewolf (004's protocol); all
 cells have the same deals. Intervals are usually over deals (`intervals`). If a run may stop early, the number
-of games depends on the results, and intervals are confidence sequences (`sequential`) or left out. This
-module knows the winners of games, and no records.
+of games depends on the results, and intervals are confidence sequences (`sequential`) or left out. Results
+of mixed tables are made in `mixed_tables`. This module knows the winners of games, and no records.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from ..stats.clusters import Floats
 from ..stats.comparing import holm, paired
 from ..stats.intervals import NO_DATA, UNIT, Estimate, clustered_estimate, divide, share
+from ..stats.prediction import LossDifference, ModelLoss, Prediction, predict_left_out
 from ..stats.ratings import RatedGame, Ratings, Skill, openskill, rate_entrants
 from ..stats.sequential import sequence
 from .behaviours import SideName
+from .frontier import EntrantUsage, Frontier, frontier
 from .published import MatchedRow, MatchedRows, compare_with_published, published_table
 
 SidePart = Literal["village", "werewolves", "both"]
@@ -119,7 +121,8 @@ class Standings:
     """The results of a tournament. village, werewolves: the entrants of each side. level: of confidence
     sequences, or None. scores: the best first.
 
-    missing: planned games that are not finished. instrument: no real model played.
+    missing: planned games that are not finished. instrument: no real model played. rotations: with mixed
+    tables, the entrant on each seat; there are no cells then, and no skills.
     """
 
     title: str
@@ -136,6 +139,9 @@ class Standings:
     decisions: tuple[StopReason, ...]
     level: float | None
     missing: int
+    rotations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    prediction: Prediction = field(default_factory=Prediction)
+    frontier: Frontier = field(default_factory=Frontier)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON values."""
@@ -144,6 +150,8 @@ class Standings:
     @property
     def opponents_differ(self) -> bool:
         """Whether two entrants of one side have different opponents."""
+        if self.rotations:
+            return any(not set(seats).issuperset(self.village) for seats in self.rotations.values())
         pairs = {(cell.village, cell.werewolves) for cell in self.cells}
         return len(pairs) < len(self.village) * len(self.werewolves)
 
@@ -171,13 +179,14 @@ def standings(
     decisions: Sequence[StopReason] = (),
     published: MatchedRows | None = None,
     missing: int = 0,
+    used: Mapping[str, EntrantUsage] | None = None,
 ) -> Standings:
-    """The results of a tournament.
+    """The results of a tournament of cells.
 
     pairs: its cells. werewolves: the order of the entrants on that side; empty: the order of the cells, or of
     the village side if cells are missing. level: set if the run could stop early, see the module. published:
-    tables to compare with, and the matching row of each cell ("A vs B"). Raises ExperimentError for an
-    unknown table.
+    tables to compare with, and the matching row of each cell ("A vs B"). used: see `frontier`. Raises
+    ExperimentError for an unknown table.
     """
     games = _Games(results, pairs, level)
     cells = tuple(games.cell(pair) for pair in pairs)
@@ -187,12 +196,14 @@ def standings(
     order_of_met = werewolves or (met if len(pairs) == len(village) * len(met) else names)
     order = {pair: place for place, pair in enumerate(pairs)}
     duels = [
-        RatedGame(game.deal, game.village, game.werewolves, game.winner == "village")
+        RatedGame(game.deal, (game.village,), (game.werewolves,), game.winner == "village")
         for game in sorted(results, key=lambda game: (game.deal, game.repeat, order[game.pair]))
         if game.winner is not None
     ]
-    by_cell = sorted(duels, key=lambda duel: order[duel.village, duel.werewolves])
-    ratings = rate_entrants(by_cell)
+    by_cell = sorted(duels, key=lambda duel: order[duel.village[0], duel.werewolves[0]])
+    ratings, prediction = rate_entrants(by_cell), predict_left_out(by_cell)
+    if level is not None:
+        ratings, prediction = _without_intervals(ratings), _predicted_without_intervals(prediction)
     return Standings(
         title,
         description,
@@ -200,9 +211,9 @@ def standings(
         village,
         tuple(name for name in order_of_met if name in met),
         cells,
-        tuple(sorted(map(games.score, names), key=_best_first)),
-        games.differences(names),
-        ratings if level is None else _without_intervals(ratings),
+        tuple(sorted(map(games.score, names), key=best_first)),
+        compared_in_pairs(names, games.difference),
+        ratings,
         openskill(duels),
         tuple(
             figure
@@ -212,7 +223,30 @@ def standings(
         tuple(decisions),
         level,
         missing,
+        prediction=prediction,
+        frontier=frontier(used or {}, ratings),
     )
+
+
+def compared_in_pairs(
+    names: Sequence[str], difference: Callable[[str, str, SidePart], Difference | None]
+) -> tuple[Difference, ...]:
+    """The differences between any two entrants, with p corrected by Holm within each part."""
+    differences: list[Difference] = []
+    for part in SIDE_PARTS:
+        rows = [
+            row
+            for first, second in combinations(names, 2)
+            if (row := difference(first, second, part)) is not None
+        ]
+        adjusted = holm([row.p for row in rows])
+        differences += [replace(row, p_holm=p) for row, p in zip(rows, adjusted, strict=True)]
+    return tuple(differences)
+
+
+def best_first(score: Score) -> float:
+    """The key by which scores are sorted."""
+    return 1.0 if score.both is None else -(score.both.value or 0.0)
 
 
 def differences_by_deal(
@@ -343,19 +377,8 @@ class _Games:
         first, second = self.by_deal(*of_first), self.by_deal(*of_second)
         return [(deal, first[deal] - second[deal]) for deal in sorted(first.keys() & second.keys())]
 
-    def differences(self, names: Sequence[str]) -> tuple[Difference, ...]:
-        differences: list[Difference] = []
-        for part in SIDE_PARTS:
-            rows = [
-                row
-                for first, second in combinations(names, 2)
-                if (row := self._difference(first, second, part)) is not None
-            ]
-            adjusted = holm([row.p for row in rows])
-            differences += [replace(row, p_holm=p) for row, p in zip(rows, adjusted, strict=True)]
-        return tuple(differences)
-
-    def _difference(self, first: str, second: str, part: SidePart) -> Difference | None:
+    def difference(self, first: str, second: str, part: SidePart) -> Difference | None:
+        """One entrant's score minus another's; None without common opponents."""
         of_first, of_second = self.shared(first, second, part)
         if not of_first:
             return None
@@ -368,12 +391,29 @@ class _Games:
         return Difference(first, second, part, test.difference, test.p, None)
 
 
-def _without_intervals(ratings: Ratings) -> Ratings:
-    def bare(estimate: Estimate) -> Estimate:
-        return replace(estimate, low=None, high=None, note=NOT_ANYTIME)
+def _bare(estimate: Estimate) -> Estimate:
+    """The estimate without an interval."""
+    return replace(estimate, low=None, high=None, note=NOT_ANYTIME)
 
+
+def _predicted_without_intervals(prediction: Prediction) -> Prediction:
+    return replace(
+        prediction,
+        losses=tuple(_bare_losses(row) for row in prediction.losses),
+        differences=tuple(_bare_losses(row) for row in prediction.differences),
+    )
+
+
+_Losses = TypeVar("_Losses", ModelLoss, LossDifference)
+
+
+def _bare_losses(row: _Losses) -> _Losses:
+    return replace(row, brier=_bare(row.brier), log_loss=_bare(row.log_loss))
+
+
+def _without_intervals(ratings: Ratings) -> Ratings:
     def bare_if_any(estimate: Estimate | None) -> Estimate | None:
-        return None if estimate is None else bare(estimate)
+        return None if estimate is None else _bare(estimate)
 
     rows = [
         replace(
@@ -385,12 +425,8 @@ def _without_intervals(ratings: Ratings) -> Ratings:
         )
         for row in ratings.rows
     ]
-    residuals = [replace(cell, residual=bare(cell.residual)) for cell in ratings.residuals]
+    residuals = [replace(cell, residual=_bare(cell.residual)) for cell in ratings.residuals]
     return Ratings(tuple(rows), bare_if_any(ratings.side), tuple(residuals), ratings.note)
-
-
-def _best_first(score: Score) -> float:
-    return 1.0 if score.both is None else -(score.both.value or 0.0)
 
 
 def _beside_cells(

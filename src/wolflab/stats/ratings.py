@@ -1,19 +1,21 @@
 """Ratings of entrants from results of games: a Bradley-Terry model with sides.
 
-In a cell (A, B) A holds every village seat and B every Werewolf's. The model is
+Several entrants may sit on one side; the strength of a side is the mean over its seats. The model is
 
-    logit P(village wins) = μ + v_A − w_B,   Σ v = Σ w = 0
+    logit P(village wins) = μ + mean of v over village seats − mean of w over Werewolf seats,   Σ v = Σ w = 0
 
-v_A: A's strength as the village; w_B: B's as the Werewolves; μ: the advantage of the village between average
-entrants (Bradley and Terry 1952, with a home advantage). The overall strength is s_A = (v_A + w_A) / 2: if A
-and B play each other on both sides, the mean of the two log odds for A is s_A − s_B. The model has no
-interactions between entrants; `residual` shows them. A residual has no interval if one side won all games of
-its cell: the share is then 0 or 1 with any deals, and the fit, which is shrunk, is not. With two entrants
-on a side one residual determines the others, so there are none.
+v: an entrant's strength as the village; w: as the Werewolves; μ: the advantage of the village between average
+entrants (Bradley and Terry 1952, with a home advantage). In a cell (A, B) A holds every village seat and B
+every Werewolf's: logit P = μ + v_A − w_B. The overall strength is s_A = (v_A + w_A) / 2: if A and B play each
+other on both sides, the mean of the two log odds for A is s_A − s_B. The model has no interactions between
+entrants; `residual` shows them, in cells. A residual has no interval if one side won all games of its cell:
+the share is then 0 or 1 with any deals, and the fit, which is shrunk, is not. With two entrants on a side one
+residual determines the others, so there are none. `designs` has two simpler models beside this one;
+`prediction` compares the three.
 
 A plain fit would be infinite if one side won all games of a cell. The fit is Firth's ("Bias reduction of
 maximum likelihood estimates", Biometrika 1993) with Jeffreys' prior as a penalty. For this model it adds h/2
-wins and h/2 defeats to every cell, with h the cell's leverage. The sum of all leverages is the number of
+wins and h/2 defeats to every pairing, with h its leverage. The sum of all leverages is the number of
 parameters, so 5 entrants add about nine games to the table. The fit has no free constant, removes the
 first-order bias, and is finite for any results.
 
@@ -26,9 +28,9 @@ and Wilhelm, "Inference for ranks", 2024, section 3). The module knows wins by d
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -45,13 +47,26 @@ FEWEST = 3
 SWEPT = "one side won all games: no interval"
 
 
+Members = tuple[str, ...]
+"""The entrants of one side, one for each seat; or a single one that holds every seat."""
+PairedSides = tuple[Members, Members]
+"""The entrants of the village and of the Werewolves, each sorted: whoever sits at which seat."""
+ModelName = Literal["apart", "one", "side"]
+"""A model of who wins: strengths on both sides apart, one strength, or the advantage of the side alone."""
+
+
 class RatedGame(NamedTuple):
-    """One game that a side won: the entrants by side, and whether the village won."""
+    """One game that a side won: the entrants of each side, and whether the village won."""
 
     deal: int
-    village: str
-    werewolves: str
+    village: Members
+    werewolves: Members
     won: bool
+
+    @property
+    def pairing(self) -> PairedSides:
+        """Who played whom."""
+        return tuple(sorted(self.village)), tuple(sorted(self.werewolves))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +96,8 @@ class Residual:
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """A fit. side: μ, in log odds. residuals: one for each cell; none with fewer than `FEWEST` on a side.
-    note: why there is no fit, or "".
+    """A fit. side: μ, in log odds. residuals: one for each cell; none with fewer than `FEWEST` on a side, or
+    if several entrants sit on one side. note: why there is no fit, or "".
     """
 
     rows: tuple[Rating, ...]
@@ -97,19 +112,20 @@ class Ratings:
 def firth(design: Floats, wins: Floats, games: Floats) -> Floats:
     """Firth's logistic fit of many data sets at once.
 
-    design: (cells × parameters), of full rank over the cells with games. wins, games: (sets × cells), counts
-    or weights. Returns (sets × parameters); NaN if a set cannot determine all parameters.
+    design: (pairings × parameters). wins, games: (sets × pairings), counts or weights. Returns (sets ×
+    parameters); NaN if a set cannot determine all parameters.
     """
     sets, parameters = len(wins), design.shape[1]
+    squares = np.einsum("cp,cq->cpq", design, design).reshape(len(design), -1)
     beta = np.zeros((sets, parameters))
-    known = np.linalg.cond(np.einsum("rc,cp,cq->rpq", games, design, design)) < 1e12
+    known = np.linalg.cond((games @ squares).reshape(sets, parameters, parameters)) < 1e12
     for _ in range(_STEPS):
         chance = 1 / (1 + np.exp(-(beta @ design.T)))
         weight = games * chance * (1 - chance)
-        information = np.einsum("rc,cp,cq->rpq", weight, design, design)
+        information = (weight @ squares).reshape(sets, parameters, parameters)
         information[~known] = np.eye(parameters)
         inverse = np.linalg.inv(information)
-        leverage = weight * np.einsum("cp,rpq,cq->rc", design, inverse, design)
+        leverage = weight * (inverse.reshape(sets, -1) @ squares.T)
         score = (wins - games * chance + leverage * (0.5 - chance)) @ design
         step = np.einsum("rpq,rq->rp", inverse, score)
         longest = np.abs(step @ design.T).max(axis=1, keepdims=True)
@@ -121,27 +137,41 @@ def firth(design: Floats, wins: Floats, games: Floats) -> Floats:
     return beta
 
 
-class _Model:
-    """Names, cells and the full-rank coding of μ, v and w; turns sums by cell into strengths."""
+def designs(pairings: Sequence[PairedSides]) -> dict[ModelName, Floats]:
+    """The design of each model, (pairings × parameters). The first parameter is μ.
 
-    def __init__(self, cells: Sequence[tuple[str, str]]) -> None:
-        self.cells = list(cells)
-        self.village = _places(a for a, _ in cells)
-        self.werewolves = _places(b for _, b in cells)
+    Strengths are coded so that their sum is 0. "one": logit P = μ + mean of s over village seats − mean of s
+    over Werewolf seats. "side": μ alone.
+    """
+    villages, packs = [village for village, _ in pairings], [werewolves for _, werewolves in pairings]
+    village, werewolves, everybody = map(_places_of, (villages, packs, [*villages, *packs]))
+    side = np.ones((len(pairings), 1))
+    v = _shares(villages, village) @ _centred(len(village))
+    w = _shares(packs, werewolves) @ _centred(len(werewolves))
+    s = (_shares(villages, everybody) - _shares(packs, everybody)) @ _centred(len(everybody))
+    return {"apart": np.hstack([side, v, -w]), "one": np.hstack([side, s]), "side": side}
+
+
+class _Model:
+    """Names, pairings and the full-rank coding of μ, v and w; turns sums by pairing into strengths."""
+
+    def __init__(self, pairings: Sequence[PairedSides]) -> None:
+        self.pairings = list(pairings)
+        self.village = _places_of(village for village, _ in pairings)
+        self.werewolves = _places_of(werewolves for _, werewolves in pairings)
         self.both = _places(name for name in self.village if name in self.werewolves)
         self._v, self._w = _centred(len(self.village)), _centred(len(self.werewolves))
-        self.design = np.array(
-            [[1.0, *self._v[self.village[a]], *(-self._w[self.werewolves[b]])] for a, b in self.cells]
-        )
+        self.design = designs(self.pairings)["apart"]
         self._fits: dict[bytes, Floats] = {}
 
     @property
     def connected(self) -> bool:
-        """Whether the cells determine all parameters."""
+        """Whether the pairings determine all parameters."""
         return bool(np.linalg.matrix_rank(self.design) == self.design.shape[1])
 
     def fit(self, sums: Floats) -> Floats:
-        """(sets × parameters) from (sets × wins by cell, then games by cell); the result is cached."""
+        """(sets × parameters) from (sets × wins by pairing, then games by pairing); the result is
+        cached."""
         key = sums.tobytes()
         if key not in self._fits:
             wins, games = np.split(sums, 2, axis=1)
@@ -164,7 +194,7 @@ class _Model:
         return centred
 
     def fitted(self, sums: Floats) -> Floats:
-        """(sets × cells): fitted probability that the village wins."""
+        """(sets × pairings): fitted probability that the village wins."""
         chance: Floats = 1 / (1 + np.exp(-(self.fit(sums) @ self.design.T)))
         return chance
 
@@ -174,26 +204,39 @@ def _places(names: Iterable[str]) -> dict[str, int]:
     return {name: place for place, name in enumerate(dict.fromkeys(names))}
 
 
+def _places_of(sides: Iterable[Members]) -> dict[str, int]:
+    return _places(name for side in sides for name in side)
+
+
+def _shares(sides: Sequence[Members], places: Mapping[str, int]) -> Floats:
+    """(sides × entrants): the share of a side's seats that an entrant holds."""
+    shares = np.zeros((len(sides), len(places)))
+    for row, side in enumerate(sides):
+        for name in side:
+            shares[row, places[name]] += 1 / len(side)
+    return shares
+
+
 def _centred(levels: int) -> Floats:
     """(levels × levels − 1): sum-to-zero coding."""
     return np.vstack([np.eye(levels - 1), -np.ones((1, levels - 1))])
 
 
-def rate_entrants(duels: Sequence[RatedGame]) -> Ratings:
-    """Fit the model with intervals. duels: of all cells, in any order."""
-    cells = list(dict.fromkeys((duel.village, duel.werewolves) for duel in duels))
-    if not cells:
+def rate_entrants(games: Sequence[RatedGame]) -> Ratings:
+    """Fit the model with intervals. games: of all pairings, in any order."""
+    pairings = list(dict.fromkeys(game.pairing for game in games))
+    if not pairings:
         return Ratings((), None, (), "no game was won")
-    model = _Model(cells)
+    model = _Model(pairings)
     if not model.connected:
         return Ratings((), None, (), "too few pairs have played each other to set all entrants on one scale")
-    place = {cell: k for k, cell in enumerate(cells)}
+    place = {pairing: k for k, pairing in enumerate(pairings)}
     rows = []
-    for duel in duels:
-        sums = [0.0] * (2 * len(cells))
-        cell = place[duel.village, duel.werewolves]
-        sums[cell], sums[len(cells) + cell] = float(duel.won), 1.0
-        rows.append((duel.deal, sums))
+    for game in games:
+        sums = [0.0] * (2 * len(pairings))
+        at = place[game.pairing]
+        sums[at], sums[len(pairings) + at] = float(game.won), 1.0
+        rows.append((game.deal, sums))
     table = by_deal(rows)
     sample = ClusteredSums.of(table)
 
@@ -201,7 +244,7 @@ def rate_entrants(duels: Sequence[RatedGame]) -> Ratings:
         if column is None:
             return None
         found, _ = estimate(
-            sample, lambda sums: fitted(sums)[:, column], n=len(duels), missing=0, units="games"
+            sample, lambda sums: fitted(sums)[:, column], n=len(games), missing=0, units="games"
         )
         return found
 
@@ -224,12 +267,13 @@ def rate_entrants(duels: Sequence[RatedGame]) -> Ratings:
 
 
 def _residuals(model: _Model, sample: ClusteredSums) -> tuple[Residual, ...]:
-    if min(len(model.village), len(model.werewolves)) < FEWEST:
+    cells, total = len(model.pairings), sample.total
+    mixed = any(len(side) > 1 for pairing in model.pairings for side in pairing)
+    if mixed or min(len(model.village), len(model.werewolves)) < FEWEST:
         return ()
-    cells, total = len(model.cells), sample.total
     fitted = model.fitted(total[None])[0]
     residuals = []
-    for k, (village, werewolves) in enumerate(model.cells):
+    for k, ((village,), (werewolves,)) in enumerate(model.pairings):
 
         def gap(sums: Floats, k: int = k) -> Floats:
             with np.errstate(invalid="ignore", divide="ignore"):
@@ -286,8 +330,10 @@ class Skill:
     sigma: float
 
 
-def openskill(duels: Sequence[RatedGame]) -> tuple[Skill, ...]:
+def openskill(games: Sequence[RatedGame]) -> tuple[Skill, ...]:
     """Plackett-Luce ratings (Weng and Lin 2011) by the package openskill, game by game in the given order.
+
+    games: of cells, in which one entrant holds all seats of a side.
 
     An entrant has one rating for each side, and a game is one rating against another: a team's rating would
     be the sum of its members', which depends on their number. Unlike `rate_entrants`, these ratings have no
@@ -297,10 +343,11 @@ def openskill(duels: Sequence[RatedGame]) -> tuple[Skill, ...]:
 
     model = PlackettLuce()
     ratings: dict[tuple[str, str], PlackettLuceRating] = {}
-    for duel in duels:
-        keys = ((duel.village, "village"), (duel.werewolves, "werewolves"))
+    for game in games:
+        (village,), (werewolves,) = game.village, game.werewolves
+        keys = ((village, "village"), (werewolves, "werewolves"))
         teams = [[ratings[key] if key in ratings else model.rating()] for key in keys]
-        rated = model.rate(teams, ranks=[0, 1] if duel.won else [1, 0])
+        rated = model.rate(teams, ranks=[0, 1] if game.won else [1, 0])
         for key, team in zip(keys, rated, strict=True):
             ratings[key] = team[0]
     return tuple(

@@ -22,6 +22,7 @@ from ..lab.studies.training import TrainedGame
 from ..metrics.shapes import Summary
 from ..metrics.standings import Standings
 from ..stats.intervals import Estimate
+from ..stats.prediction import Prediction
 from ..text.asking.sentences import listed
 from ..usage import AttemptTotals
 
@@ -272,11 +273,21 @@ def trouble_marks(extras: Extras, name: str) -> tuple[str, ...]:
     return tuple(f"unusable: {player}" for player in failing(extras, name))
 
 
-OPPONENTS_DIFFER = (
+_OPPONENTS_DIFFER = (
     "Entrants met different opponents here, so a score also depends on whom one met. Strengths, and "
     "differences against common opponents, take that into account; two entrants alone have none."
 )
-"""The remark on a tournament with missing cells."""
+_TABLES_DIFFER = (
+    "Not everybody sat at every table here, so a score also depends on whom one met. Strengths take that "
+    "into account."
+)
+
+
+def differing_opponents(standings: Standings) -> str:
+    """The remark on a tournament with missing cells, or with more entrants than seats; "" for any other."""
+    if not standings.opponents_differ:
+        return ""
+    return _TABLES_DIFFER if standings.rotations else _OPPONENTS_DIFFER
 
 
 def errors_command(run: str) -> str:
@@ -322,6 +333,39 @@ def as_data(extras: Extras) -> dict[str, Any]:
     return asdict(extras) | {"differs": differs, "uncompared": missing, "renamed": renamed}
 
 
+_APART = {
+    -1: "Deceiving and detecting are different strengths here: two for each entrant predict better than one.",
+    0: "It is not known whether deceiving and detecting are different strengths here.",
+    1: "One strength for each entrant predicts better here than two: the second one fits chance.",
+}
+_STRENGTHS = {
+    -1: "Strengths predict better than the side alone.",
+    0: "It is not known whether strengths predict better than the side alone.",
+    1: "The side alone predicts better than strengths: these fit chance.",
+}
+
+
+def prediction_in_words(prediction: Prediction) -> str:
+    """What the log losses of pairings that were left out say of the models; "" without games."""
+    said = []
+    if prediction.pairings:
+        loss = {(row.first, row.second): _sign(row.log_loss) for row in prediction.differences}
+        beside_side = {loss["one", "side"], loss["apart", "side"]}
+        best = min(beside_side) if -1 in beside_side or len(beside_side) == 1 else 0
+        said = [_APART[loss["apart", "one"]], _STRENGTHS[best]]
+    if prediction.skipped:
+        were = f"{counted(prediction.skipped, 'pairing')} {'is' if prediction.skipped == 1 else 'are'}"
+        said.append(f"{were} not predicted, because the others do not determine every strength.")
+    return " ".join(said)
+
+
+def _sign(difference: Estimate) -> int:
+    """−1 or 1 for a difference that is surely below or above 0; else 0."""
+    if difference.value is None or not difference.excludes(0.0):
+        return 0
+    return -1 if difference.value < 0 else 1
+
+
 def page_numbers(results: Summary | Standings, extras: Extras) -> dict[str, Any]:
     """A page's numbers and extras as JSON values. `unusable`, in conditions, cells, entrants and differences
     between them: the players that fail there (`failing`).
@@ -333,8 +377,10 @@ def page_numbers(results: Summary | Standings, extras: Extras) -> dict[str, Any]
     else:
         cells = zip(numbers["cells"], results.cells, strict=True)
         named = [(row, [cell.name]) for row, cell in cells]
-        named += [(row, [row["name"]]) for row in (*numbers["scores"], *numbers["ratings"]["rows"])]
+        by_entrant = (*numbers["scores"], *numbers["ratings"]["rows"], *numbers["frontier"]["rows"])
+        named += [(row, [row["name"]]) for row in by_entrant]
         named += [(row, [row["first"], row["second"]]) for row in numbers["differences"]]
+        numbers["prediction"]["says"] = prediction_in_words(results.prediction)
     for row, names in named:
         row["unusable"] = failing(extras, *names)
     return numbers | {"extras": as_data(extras)}

@@ -1,9 +1,10 @@
-"""Tournaments: every entrant against every other, on both sides, on the same deals (004's protocol).
+"""Tournaments: every entrant against every other, on both sides, on the same deals.
 
-A tournament's file has entrants instead of players and conditions. It becomes an ordinary experiment whose
-conditions are its cells: in "A vs B", A plays every seat of the village and B every Werewolf. So all commands
-for runs (resume, verify, show, report) work on a tournament's run. The run's directory has `tournament.yaml`,
-the resolved tournament, in addition to `experiment.yaml`. See ``docs/tournament.md``.
+A tournament's file has entrants instead of players and conditions. It becomes an ordinary experiment. Its
+conditions are cells (004's protocol): in "A vs B", A plays every seat of the village and B every Werewolf. Or
+they are rotations of mixed tables (`rotations`), at which entrants sit side by side. So all commands for runs
+(resume, verify, show, report) work on a tournament's run. The run's directory has `tournament.yaml`, the
+resolved tournament, in addition to `experiment.yaml`. See ``docs/tournament.md``.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from .renaming import (
     of_games,
     written_settings,
 )
+from .rotations import Rotations, rotations
 from .sources import checking, read_fields
 from .specs import (
     MODEL_FREE,
@@ -45,6 +47,7 @@ from .specs import (
     Published,
     RenamedCondition,
     Rules,
+    ruleset_of,
 )
 
 FILE = "tournament.yaml"
@@ -92,6 +95,8 @@ class Tournament(Part):
     entrants: dict[str, PlayerSpec]
     model: str | dict[str, Any] | None = None
     """The model of entrants that name none."""
+    tables: Literal["sides", "mixed"] = "sides"
+    """Whether an entrant holds all seats of a side, or entrants sit side by side on both."""
     sides: Sides = Sides()
     mirror: bool = True
     """Whether an entrant plays against itself."""
@@ -144,6 +149,9 @@ class Tournament(Part):
             raise ValueError(
                 f"entrants: a tournament needs two or more, and there is {len(self.entrants) or 'none'}"
             )
+        if self.tables == "mixed":
+            self._check_mixed()
+            return self
         for side in ("village", "werewolves"):
             self._check_names(f"sides.{side}", getattr(self.sides, side))
         if not self.pairs:
@@ -154,6 +162,18 @@ class Tournament(Part):
         if self.stop is not None:
             self._check_stop(self.stop)
         return self
+
+    def _check_mixed(self) -> None:
+        """Refuse fields that only cells have."""
+        why = {
+            "sides": "everybody plays both sides at mixed tables",
+            "mirror": "mixed tables have no cells in which an entrant plays against itself",
+            "stop": "mixed tables have no cells by which a tournament could stop early",
+            "published": "mixed tables have no cells to compare with published ones",
+        }
+        for name, reason in why.items():
+            if getattr(self, name) != type(self).model_fields[name].get_default(call_default_factory=True):
+                raise ValueError(f"{name}: {reason}; remove {name}, or tables: mixed")
 
     def _check_names(self, where: str, names: Sequence[str] | None) -> None:
         if names is None:
@@ -189,7 +209,9 @@ class Tournament(Part):
 
     @property
     def pairs(self) -> tuple[Matchup, ...]:
-        """The cells, ordered by who plays the village."""
+        """The cells, ordered by who plays the village; none with mixed tables."""
+        if self.tables == "mixed":
+            return ()
         village = self.entrants if self.sides.village is None else self.sides.village
         return tuple((a, b) for a in village for b in self.werewolves if self.mirror or a != b)
 
@@ -198,9 +220,16 @@ class Tournament(Part):
         """The entrants that play the Werewolves, in the file's order."""
         return tuple(self.entrants if self.sides.werewolves is None else self.sides.werewolves)
 
+    @property
+    def rotations(self) -> Rotations:
+        """The rotations of mixed tables; none with cells."""
+        if self.tables == "sides":
+            return {}
+        return rotations([*self.entrants], ruleset_of(self.rules).players)
+
     def experiment(self, where: str = "tournament") -> Experiment:
-        """The experiment that plays it, with a condition for each cell. where: the start of an error's
-        sentence.
+        """The experiment that plays it, with a condition for each cell or rotation. where: the start of an
+        error's sentence.
         """
         players = {
             name: entrant.model_dump(mode="json", exclude_unset=True)
@@ -208,18 +237,22 @@ class Tournament(Part):
         }
         same = ("name", "title", "source", "rules", "seed", "deals", "repeats", "concurrency", "workers")
         data: dict[str, Any] = {name: getattr(self, name) for name in same}
+        cells = {f"{a}{VERSUS}{b}": {"village": a, "werewolves": b} for a, b in self.pairs}
+        seats = ruleset_of(self.rules).names
+        tables = {name: dict(zip(seats, who, strict=True)) for name, who in self.rotations.items()}
         data |= {
             "players": {},
             "conditions": {
-                f"{a}{VERSUS}{b}": {"players": {"village": players[a], "werewolves": players[b]}}
-                for a, b in self.pairs
+                name: {"players": {place: players[who] for place, who in cast.items()}}
+                for name, cast in (cells | tables).items()
             },
             "budget": self.budget.model_dump(exclude_unset=True),
             "behaviours": self.behaviours,
             "renamed": [each.model_dump() for each in self.renamed],
         }
-        if self.stop is not None:
-            data["redraw_void"] = False  # interim analyses go by deals, and a replacement has another deal
+        if self.stop is not None or self.tables == "mixed":
+            # Interim analyses and rotations go by deals, and a replacement has another deal.
+            data["redraw_void"] = False
         return checked(data, where=where)
 
 
@@ -320,7 +353,7 @@ def _called(values: Mapping[str, Any], names: Names, changes: Sequence[str]) -> 
 
 
 def from_flags(
-    entrants: Sequence[str], model: str | None, rules: str | None, deals: int | None
+    entrants: Sequence[str], model: str | None, rules: str | None, deals: int | None, mixed: bool = False
 ) -> dict[str, Any]:
     """Plain values of a tournament from flags. entrants: each ``[NAME=]PLAYER`` (see `by_name`)."""
     players: dict[str, Any] = {}
@@ -347,4 +380,5 @@ def from_flags(
         "entrants": players,
         "model": model_given(model or "village"),
     }
-    return data | ({} if rules is None else {"rules": rules}) | ({} if deals is None else {"deals": deals})
+    more = {"rules": rules, "deals": deals, "tables": "mixed" if mixed else None}
+    return data | {name: value for name, value in more.items() if value is not None}

@@ -18,7 +18,7 @@ from ..plans.experiment import REACHED_BY, Experiment
 from ..plans.matching import model_name, players_at_seats
 from ..plans.policies import policy_name_of
 from ..plans.specs import PlayerSpec
-from ..runs.tournament_games import is_tournament
+from ..runs.tournament_games import is_tournament, rotations_of
 from ..storage.store import Store
 
 
@@ -68,11 +68,14 @@ def players_of(store: Store, under: str = "") -> tuple[PlacePlayer, ...]:
     experiment, version = store.experiment, store.meta("wolflab") or "?"
     if is_tournament(store):
         entrants: dict[str, PlayerSpec] = {}
+        rotations = rotations_of(store)
         for condition in experiment.conditions:
             cast = experiment.cast(condition)
-            pair = pair_of(condition)
-            assert pair is not None, condition
-            entrants |= dict(zip(pair, (cast["village"], cast["werewolves"]), strict=True))
+            who, places = rotations.get(condition), experiment.ruleset(condition).names
+            if who is None:
+                who, places = pair_of(condition), ("village", "werewolves")
+            assert who is not None, condition
+            entrants |= {name: cast[place] for name, place in zip(who, places, strict=True)}
         return tuple(_player((under + name,), "", spec, version) for name, spec in entrants.items())
     return _grouped(experiment, version, under)
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from ...metrics.play import player_labels
 from ...metrics.registry import SPLITS
 from ...metrics.rows import MeasureRow
-from ...metrics.standings import pair_of
-from ...rules import ROLES
 from ..runs.counting import rows_of
+from ..runs.tournament_games import entrants_at, rotations_of
 from ..storage.store import Store
 from .unusable_replies import ErrorSummary, Tally
 
@@ -90,19 +89,19 @@ def unusable_players_of(store: Store) -> tuple[UnusablePlayer, ...]:
 
 def unusable_entrants(store: Store) -> tuple[UnusablePlayer, ...]:
     """The unusable players of a tournament, with the entrants that they play for, from a finished game of
-    each cell.
+    each condition.
     """
     games = {game.condition: game.id for game in store.games("done")}
-    found = []
+    found, rotations = [], rotations_of(store)
     for unusable in unusable_players_of(store):
         entrants: list[str] = []
-        for cell in unusable.conditions:
-            pair = pair_of(cell)
-            if cell in games and pair is not None:
-                record = store.record(games[cell])
+        for condition in unusable.conditions:
+            if condition in games:
+                record = store.record(games[condition])
+                seated = entrants_at(rotations, condition, record.roles)
                 entrants += [
-                    pair[ROLES[role].wolf]
-                    for label, role in zip(player_labels(record), record.roles, strict=False)
+                    name
+                    for label, name in zip(player_labels(record), seated, strict=False)
                     if str(label) == unusable.player
                 ]
         found.append(replace(unusable, entrants=tuple(dict.fromkeys(entrants))))

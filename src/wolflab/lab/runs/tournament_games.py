@@ -11,12 +11,16 @@ import asyncio
 import json
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ...errors import StoreError
 from ...files import read_text
+from ...match import Draws, dealt
 from ...metrics.behaviours import SideName
+from ...metrics.frontier import EntrantUsage
+from ...metrics.mixed_tables import MixedGame, mixed_standings
 from ...metrics.standings import (
     VERSUS,
     CellGame,
@@ -28,27 +32,34 @@ from ...metrics.standings import (
     pair_of,
     standings,
 )
+from ...rules import ROLES
 from ...stats.sequential import Interval, sequence
+from ...usage import Usage
 from ..plans.experiment import Experiment
 from ..plans.matching import matched_rows
 from ..plans.meanings import as_meant
 from ..plans.numbering import numbering
+from ..plans.prices import prices_of, unpriced
+from ..plans.rotations import Rotations
 from ..plans.sources import read_fields
 from ..plans.tournament_plan import FILE, Stop, Tournament, make_tournament
-from ..storage.store import GameRow, Store
+from ..storage.store import GameRow, Place, Store
 from . import runner
 from .counting import rows_of
 from .first_decisions import FirstDecisions
+from .game import keys
 
 _LOOKS = "looks"
 """The key in `meta` of the rule for stopping and the last deal, which decide where interim analyses take
 place.
 """
+_ROTATIONS = "rotations"
+"""The key in `meta` of the rotations of mixed tables; a tournament of cells has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class TournamentPlan:
-    """The tournament in a run's directory."""
+    """The tournament in a run's directory. pairs: its cells; () with mixed tables."""
 
     pairs: tuple[Matchup, ...]
     stop: Stop | None = None
@@ -56,17 +67,34 @@ class TournamentPlan:
     """Names of published tables."""
     werewolves: tuple[str, ...] = ()
     """The entrants that play them, in order; () without a tournament's file."""
+    rotations: Rotations = field(default_factory=dict)
+    """Of mixed tables."""
 
 
 def start_tournament(path: Path, tournament: Tournament) -> Store:
     """Start a tournament's run in an empty directory."""
     beside, facts = {FILE: tournament.written()}, {_LOOKS: _rule_for_looks(tournament)}
+    if tournament.rotations:
+        facts[_ROTATIONS] = json.dumps(tournament.rotations)
     return Store.create(path, tournament.experiment(), beside, facts)
 
 
 def is_tournament(store: Store) -> bool:
     """Whether a run began as a tournament and still has its file."""
     return store.meta(_LOOKS) is not None and (store.path / FILE).is_file()
+
+
+def rotations_of(store: Store) -> Rotations:
+    """The rotations of a tournament with mixed tables; none for any other run."""
+    return {name: tuple(who) for name, who in json.loads(store.meta(_ROTATIONS) or "{}").items()}
+
+
+def entrants_at(rotations: Rotations, condition: str, roles: Sequence[str]) -> tuple[str, ...]:
+    """The entrant on each seat of a game. roles: by seat."""
+    if condition in rotations:
+        return rotations[condition]
+    pair = _pair(condition)
+    return tuple(pair[ROLES[role].wolf] for role in roles)
 
 
 def written_of(store: Store) -> str:
@@ -76,7 +104,8 @@ def written_of(store: Store) -> str:
 
 
 def plan_of(store: Store) -> TournamentPlan:
-    """The tournament of a run: from its file, or from the names of an experiment's conditions.
+    """The tournament of a run: from its file, or from its rotations, or from the names of an experiment's
+    conditions.
 
     Raises StoreError for any other run, and for a file that was changed.
     """
@@ -87,7 +116,10 @@ def plan_of(store: Store) -> TournamentPlan:
         data.pop("called", None)
         made = make_tournament(as_meant(data, store.meanings), where=where)
         _check_begun(store, made, file)
-        return TournamentPlan(made.pairs, made.stop, tuple(made.published), made.werewolves)
+        tables = tuple(made.published)
+        return TournamentPlan(made.pairs, made.stop, tables, made.werewolves, made.rotations)
+    if rotations := rotations_of(store):
+        return TournamentPlan((), rotations=rotations)
     pairs = []
     for name in store.experiment.conditions:
         pair = pair_of(name)
@@ -115,11 +147,15 @@ def _check_begun(store: Store, made: Tournament, file: Path) -> None:
     begun, now = store.experiment, made.experiment(str(file))
     if list(now.conditions) != list(begun.conditions):
         other = sorted(set(now.conditions) ^ set(begun.conditions))
-        which = f"{other[0]!r} is a pair only in one of them" if other else "the pairs stand in another order"
+        which = "the pairs stand in another order"
+        if other:
+            which = f"{other[0]!r} is a {'pair' if pair_of(other[0]) else 'rotation'} only in one of them"
         raise StoreError(
-            f"{file}: entrants, sides or mirror are no longer those of experiment.yaml, by which the run "
-            f"goes ({which}); {undo}"
+            f"{file}: entrants, tables, sides or mirror are no longer those of experiment.yaml, by which the "
+            f"run goes ({which}); {undo}"
         )
+    if made.rotations != rotations_of(store):
+        raise StoreError(f"{file}: the names of entrants are no longer those that the run began with; {undo}")
     for name in ("deals", "repeats"):
         here, there = getattr(made, name), getattr(begun, name)
         if here != there:
@@ -210,6 +246,15 @@ def tournament_standings(store: Store) -> Standings:
     """All results of a tournament's run, finished or not."""
     plan = plan_of(store)
     experiment, rows = store.experiment, store.games()
+    told: dict[str, Any] = {
+        "title": experiment.title or experiment.name,
+        "description": experiment.source,
+        "instrument": experiment.built_in,
+        "missing": sum(not row.over for row in rows),
+        "used": _used(store, plan, [row for row in rows if row.status == "done"]),
+    }
+    if plan.rotations:
+        return mixed_standings(_mixed_results(store, plan), plan.rotations, **told)
     results = _Reader(store).results()
     decisions: tuple[StopReason, ...] = ()
     if plan.stop is not None:
@@ -218,13 +263,10 @@ def tournament_standings(store: Store) -> Standings:
         results,
         plan.pairs,
         werewolves=plan.werewolves,
-        title=experiment.title or experiment.name,
-        description=experiment.source,
-        instrument=experiment.built_in,
         level=None if plan.stop is None else plan.stop.level,
         decisions=decisions,
         published=matched_rows(experiment, plan.tables),
-        missing=sum(not row.over for row in rows),
+        **told,
     )
 
 
@@ -363,6 +405,49 @@ class _Reader:
         return [
             CellGame(*_pair(row.condition), row.deal, row.repeat, _SIDE[self._won[row.id]]) for row in over
         ]
+
+
+def _roles(store: Store, row: GameRow) -> tuple[str, ...]:
+    """The roles of a game by seat, which follow from its deal."""
+    deal, _ = keys(store.experiment, Place.of(row))
+    return dealt(store.experiment.ruleset(row.condition), Draws(deal)).roles
+
+
+def _mixed_results(store: Store, plan: TournamentPlan) -> list[MixedGame]:
+    """Every finished game of mixed tables."""
+    over = store.games("done")
+    games = []
+    for row, counted in zip(over, rows_of(store, over), strict=True):
+        assert counted is not None
+        seated = list(zip(plan.rotations[row.condition], _roles(store, row), strict=True))
+        village = tuple(name for name, role in seated if not ROLES[role].wolf)
+        pack = tuple(name for name, role in seated if ROLES[role].wolf)
+        games.append(MixedGame(row.condition, village, pack, row.deal, row.repeat, _SIDE[counted.winner]))
+    return games
+
+
+def _used(store: Store, plan: TournamentPlan, over: Sequence[GameRow]) -> dict[str, EntrantUsage]:
+    """What each entrant's calls took in finished games; nothing if no call of the run took tokens."""
+    if not store.usage().tokens:
+        return {}
+    experiment = store.experiment
+    prices = {name: prices_of(experiment, name) for name in experiment.conditions}
+    used: dict[str, EntrantUsage] = {}
+    for row in over:
+        taken = store.usage_by_seat(row.id)
+        for seat, name in enumerate(entrants_at(plan.rotations, row.condition, _roles(store, row))):
+            before = used.get(name, EntrantUsage())
+            by_model = taken.get(seat, {})
+            costless = {
+                model: sum((one for one in calls if not one.cost), Usage())
+                for model, calls in by_model.items()
+            }
+            used[name] = EntrantUsage(
+                before.seats + 1,
+                sum((one for calls in by_model.values() for one in calls), before.usage),
+                before.unpriced or bool(unpriced(costless, prices[row.condition])),
+            )
+    return used
 
 
 _SIDE: Mapping[bool | None, SideName | None] = {True: "village", False: "werewolves", None: None}

@@ -572,6 +572,24 @@ class Store(CallStore):
         held = (call for key, call in packed.items() if key not in alone)
         return totals_by_model(held, self.summed_totals_of(asker(game)))
 
+    def usage_by_seat(self, game: int) -> dict[int, dict[str, list[Usage]]]:
+        """The usage of each call of a game, by seat and model. Calls without tokens may be left out."""
+        rows = self._db.execute(
+            "SELECT key, model, prompt_tokens, completion_tokens, cached_tokens, cost FROM calls "
+            "WHERE asker = ?",
+            (asker(game),),
+        )
+        used = {key: (model, Usage(*figures)) for key, model, *figures in rows}
+        every = sum(total.usage.tokens for total in self.game_totals(game).values())
+        if every > sum(usage.tokens for _, usage in used.values()) and (unpacked := self._unpacked(game)):
+            packed = unpacked.calls().items()
+            used = {key: (call.model, call.response.usage) for key, call in packed} | used
+        found: dict[int, dict[str, list[Usage]]] = {}
+        for key, (model, usage) in used.items():
+            seat = int(key.split("|")[1].split("/")[2])
+            found.setdefault(seat, {}).setdefault(model, []).append(usage)
+        return found
+
     def costless_calls(self, game: int) -> dict[str, Usage]:
         """The usage of a game's calls with cost 0, by model."""
         return self.costless(asker(game)).get(asker(game), {})

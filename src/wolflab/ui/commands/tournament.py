@@ -26,11 +26,20 @@ from ...stats.intervals import Estimate
 from ..report.links import Links
 from ..report.numbers import interval, number, spent
 from ..report.tournament_page import PART_NAMES, standings_page
+from ..report.tournament_tables import cost_table, losses_table
 from ..terminal.alarm import WatchedStore
 from ..terminal.console import ExitCode, console, say
 from ..terminal.forecast import Beginning, forecast_first
-from ..terminal.tables import INSTRUMENT, framed, in_red, print_fitted, print_top
-from ..wording import OPPONENTS_DIFFER, counted, counted_in_words, name_shown, page_numbers, trouble_marks
+from ..terminal.tables import INSTRUMENT, framed, in_red, print_fitted, print_table, print_top
+from ..wording import (
+    counted,
+    counted_in_words,
+    differing_opponents,
+    name_shown,
+    page_numbers,
+    prediction_in_words,
+    trouble_marks,
+)
 from .common import begin_output, command_with_yes, end, leave, play_games, preflight_models, prepare_resume
 from .options import RULES, KeepGoing, OnVillage, Out, Resume, Set, Yes, check_alone, commands
 
@@ -52,6 +61,9 @@ def tournament(
     model: Annotated[str | None, typer.Option(help="Of entrants that name none.")] = None,
     rules: Annotated[str | None, typer.Option(help=RULES)] = None,
     deals: Annotated[int | None, typer.Option(help="Sets of cards, the same for every pair.")] = None,
+    mixed: Annotated[
+        bool, typer.Option("--mixed", help="Entrants sit side by side, on both sides of one table.")
+    ] = False,
     set_: Set = [],
     village: OnVillage = False,
     out: Out = None,
@@ -77,10 +89,10 @@ def tournament(
     if file is None:
         if village and model is not None:
             raise ExperimentError("--village and --model: both say who plays; use one")
-        data = from_flags(entrant, model, rules, deals)
+        data = from_flags(entrant, model, rules, deals, mixed)
         named = make_tournament(data, set_, village, "wolflab tournament")
     else:
-        flags = {"model": model, "rules": rules, "deals": deals}
+        flags = {"model": model, "rules": rules, "deals": deals, "tables": "mixed" if mixed else None}
         changes = [f"{name}={value}" for name, value in flags.items() if value is not None]
         named = load_tournament(file, [*changes, *set_], village)
     keyless = None if named.village is None else f"wolflab tournament {file} --village"
@@ -140,9 +152,16 @@ def print_standings(
     standings: Standings,
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> None:
-    """Print the matrix, the scores, the ratings and the stopping decisions."""
-    console.print(_matrix_table(standings, extras))
+    """Print the matrix, the scores, the ratings, predictions, costs and the stopping decisions."""
+    if standings.cells:
+        console.print(_matrix_table(standings, extras))
     _print_scores(console, standings, extras)
+    if standings.prediction.pairings:
+        print_table(console, losses_table(standings), "each pairing left out in turn; smaller is better")
+    if said := prediction_in_words(standings.prediction):
+        say(console, said)
+    if standings.frontier.rows:
+        print_table(console, cost_table(standings, extras), "unbeaten: nobody is as strong and as cheap")
     if standings.instrument:
         say(console, INSTRUMENT, "yellow")
     if standings.ratings.note:
@@ -200,8 +219,10 @@ def _print_scores(console: Console, standings: Standings, extras: Extras) -> Non
         shares = (_shown(getattr(score, part), "share") for part in SIDE_PARTS)
         shown = escape(name_shown(extras, score.name))
         name = "\n".join([shown, *in_red(trouble_marks(extras, score.name))])
-        rows.append([name, *shares, strength, rank, "\n".join(sorted(skills)) or "–"])
-    heads = ["entrant", *(PART_NAMES[part] for part in SIDE_PARTS), "strength", "rank", "openskill"]
+        skill = ["\n".join(sorted(skills)) or "–"] if standings.skills else []
+        rows.append([name, *shares, strength, rank, *skill])
+    heads = ["entrant", *(PART_NAMES[part] for part in SIDE_PARTS), "strength", "rank"]
+    heads += ["openskill"] if standings.skills else []
     caption = "strength: log odds of a game (Bradley-Terry); rank with the range that holds for all"
-    caption += f"\n{OPPONENTS_DIFFER}" if standings.opponents_differ else ""
+    caption += f"\n{told}" if (told := differing_opponents(standings)) else ""
     print_fitted(console, "scores and ratings", heads, rows, caption)

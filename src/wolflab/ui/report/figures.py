@@ -43,6 +43,8 @@ INK, MUTED, LINE, ACCENT, SOFT, WARM, CARD, GOOD = COLOURS
 DASHED: Any = (0, (4, 3))
 _TICKS = 8
 """With more values of x than this, not all are written below the axis."""
+_FAR = 20.0
+"""The quotient of two values of x from which a scatter plot's scale is logarithmic."""
 _TITLE = 110
 """The most characters of a line above all panels."""
 _SETTINGS: Any = {
@@ -370,6 +372,48 @@ def curves(name: str, charts: Sequence[Chart], across: str, alt: str) -> Picture
                 labelcolor=INK,
                 fontsize=9.5,
             )
+    return made.done
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedPoint:
+    """One point of a scatter plot. marked: filled, and joined to the other marked ones by steps."""
+
+    label: str
+    x: float
+    estimate: Estimate
+    marked: bool = False
+
+
+def scatter(name: str, points: Sequence[PlacedPoint], across: str, up: str, alt: str) -> Picture:
+    """Values with intervals by a quantity. Its scale is logarithmic if the quantity is above 0 everywhere and
+    its largest value is far from its smallest. across, up: what the axes show.
+    """
+    placed = [(point, point.estimate.value) for point in points if point.estimate.value is not None]
+    with drawing(name, alt, 3.6) as made:
+        axis = made.axes[0]
+        bare_axis(axis)
+        axis.grid(color=LINE, linewidth=0.7)
+        least, most = min(point.x for point, _ in placed), max(point.x for point, _ in placed)
+        if least > 0 and most > _FAR * least:
+            axis.set_xscale("log")
+            axis.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+        edge = sorted((point.x, value) for point, value in placed if point.marked)
+        steps = [x for x, _ in edge], [y for _, y in edge]
+        axis.step(*steps, where="post", color=ACCENT, linewidth=1.1, alpha=0.6)
+        for point, value in placed:
+            colour = ACCENT if point.marked else MUTED
+            low, high = point.estimate.low, point.estimate.high
+            if low is not None and high is not None:
+                axis.plot((point.x, point.x), (low, high), color=colour, linewidth=1.8)
+            fill = colour if point.marked else CARD
+            axis.plot(point.x, value, "o", color=fill, markersize=7, markeredgecolor=colour)
+            label = cut_name(point.label, 40)
+            axis.annotate(label, (point.x, value), (7, 4), textcoords="offset points", fontsize=9)
+        axis.set_xlabel(across)
+        axis.set_ylabel(up)
+        axis.margins(x=0.15, y=0.12)
+        axis.tick_params(axis="both", length=0, which="both", labelcolor=MUTED)
     return made.done
 
 

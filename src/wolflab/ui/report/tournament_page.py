@@ -16,7 +16,15 @@ from ...metrics.shapes import Summary
 from ...metrics.standings import SIDE_PARTS, VERSUS, CellRow, Standings
 from ...stats.intervals import Estimate
 from ...stats.ratings import Rating
-from ..wording import OPPONENTS_DIFFER, counted, cut_name, failing, name_shown, trouble_marks
+from ..wording import (
+    counted,
+    cut_name,
+    differing_opponents,
+    failing,
+    name_shown,
+    prediction_in_words,
+    trouble_marks,
+)
 from . import prose, sections
 from .blocks import PagePart, Passage
 from .extras import trouble, who_plays
@@ -25,6 +33,12 @@ from .links import NO_LINKS, Links
 from .numbers import NO_NUMBER, interval, number, number_cell, p_value, published_cell, shown, spent, tiles
 from .report_page import PageSection, ReportPage
 from .report_table import Cell, ReportTable, TableRow
+from .tournament_tables import (
+    cost_figure,
+    cost_table,
+    losses_table,
+    rotation_table,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,6 +55,25 @@ that the village wins = side + strength of the village's entrant − strength of
 mean of this field. On both sides it is the mean of the two strengths. A rank's range holds for all ranks
 together. openskill's ratings (mean ± standard deviation; 25 ± 8.3 before the first game) are updated
 game by game, and depend on their order.</p>"""
+_ROTATIONS = """<p class="lead">Entrants sit side by side, on both sides of one table; one of them has the
+majority of its seats. Every rotation moves them all on by one, and plays the same deals: so everybody sits on
+every seat, and holds every card of a deal, equally often.</p>"""
+_SEATED = """<p class="lead">The share of an entrant's seats whose side wins: as village, as Werewolves, and
+the mean of the two. A game in which it holds two seats of a side counts twice.</p>"""
+_MIXED_RATINGS = """<p class="lead">Strengths in log odds of a game, from a team Bradley-Terry model: log
+odds that the village wins = side + mean strength over the village's seats − mean strength over the
+Werewolves' seats. So a strength is that of an entrant that holds every seat of a side. 0 is the mean of this
+field. On both sides it is the mean of the two strengths. A rank's range holds for all ranks together.</p>"""
+_SEATED_DIFFERENCES = """<p class="lead">First − second, in win rate over seats, deal by deal on the deals
+that all rotations have. p is a sign-flip test, corrected by Holm within each part.</p>"""
+_PREDICTION = """<p class="lead">Each pairing of entrants is left out in turn, and its games are predicted
+from all others: by two strengths for each entrant, one as village and one as Werewolves; by one strength for
+both; by the advantage of the side alone. Smaller losses are better. Always saying 1/2 has a Brier score of
+0.25 and a log loss of 0.693.</p>"""
+_COST = """<p class="lead">What an entrant's own calls took, for each game and seat, beside its overall
+strength. Unbeaten: no other entrant is as strong and as cheap, and better in one of the two, by these
+estimates. A strength's interval may hold other orders too.</p>"""
+_COST_CAPTION = "Filled and joined: unbeaten."
 _RESIDUALS = """<p class="lead">How much oftener the village won than the strengths say. Where the
 interval leaves out 0, these two meet in a way that no single strength of either explains. A cell in which
 one side won all games has no interval. Each interval is at 95 % by itself: of twenty, one leaves out 0 by
@@ -70,9 +103,12 @@ def standings_page(
         PageSection(anchor, title, body)
         for anchor, title, make in (
             ("who", "Who plays", lambda found: who_plays(extras, found.instrument)),
-            ("matrix", "Win rates", lambda found: _matrix(found, extras, links)),
+            ("rotations", "Who sat where", lambda found: _rotations(found, extras)),
+            ("matrix", "Win rates", lambda found: _matrix(found, extras, links) if found.cells else ""),
             ("scores", "Scores", lambda found: _scores(found, extras)),
             ("ratings", "Ratings", lambda found: _ratings(found, extras)),
+            ("prediction", "Which model predicts", _prediction),
+            ("cost", "Cost beside strength", lambda found: _cost(found, extras)),
             ("differences", "Differences", lambda found: _differences(found, extras)),
             ("stopping", "Where games stopped", _stopping),
             ("published", "Beside published figures", lambda found: _published(found, extras)),
@@ -100,6 +136,10 @@ def standings_page(
 
 
 # -- sections ---------------------------------------------------------------------------------
+
+
+def _rotations(standings: Standings, extras: Extras) -> PagePart:
+    return _ROTATIONS + rotation_table(standings, extras) if standings.rotations else ""
 
 
 def _matrix(standings: Standings, extras: Extras, links: Links) -> PagePart:
@@ -146,9 +186,9 @@ def _scores(standings: Standings, extras: Extras) -> PagePart:
         panels.append(Panel(PART_NAMES[part], lines, percent=True))
     drawn = forest("scores", panels, "Mean win rate of each entrant on both sides and on each")
     heads = ["entrant", *(PART_NAMES[part] for part in SIDE_PARTS)]
-    caption = f"Mean win rate. {OPPONENTS_DIFFER}" if standings.opponents_differ else "Mean win rate"
+    caption = f"Mean win rate. {differing_opponents(standings)}".removesuffix(". ")
     made = ReportTable(caption, heads, rows, instrument=standings.instrument)
-    return _SCORES + on_page(drawn) + made
+    return (_SEATED if standings.rotations else _SCORES) + on_page(drawn) + made
 
 
 _NOTHING = Estimate(None, None, None, 0, 0, "games")
@@ -169,13 +209,15 @@ def _ratings(standings: Standings, extras: Extras) -> PagePart:
                     shown(estimate, "one", True)
                     for estimate in (rating.overall, rating.village, rating.werewolves)
                 ),
-                *(skills.get((rating.name, side), "–") for side in ("village", "werewolves")),
+                *(skills.get((rating.name, side), "–") for side in ("village", "werewolves") if skills),
             ]
         )
     heads = ["entrant", "rank", *(PART_NAMES[part] for part in SIDE_PARTS)]
-    heads += ["openskill, village", "openskill, Werewolves"]
+    heads += ["openskill, village", "openskill, Werewolves"] if skills else []
     made = ReportTable("Strengths", heads, rows, instrument=standings.instrument)
     side = f"<p>Side: {_in_line(shown(fit.side, 'one', True))}</p>" if fit.side is not None else ""
+    if standings.rotations:
+        return _MIXED_RATINGS + made + side
     return _RATINGS + made + side + _unexplained(standings, extras)
 
 
@@ -199,6 +241,21 @@ def _unexplained(standings: Standings, extras: Extras) -> PagePart:
         instrument=standings.instrument,
     )
     return f"<details><summary>Cell by cell</summary>{_RESIDUALS}" + by_cell + "</details>"
+
+
+def _prediction(standings: Standings) -> PagePart:
+    said = f"<p>{escape(prediction_in_words(standings.prediction))}</p>"
+    if not standings.prediction.pairings:
+        return said if standings.prediction.skipped else ""
+    return _PREDICTION + losses_table(standings) + said
+
+
+def _cost(standings: Standings, extras: Extras) -> PagePart:
+    if not standings.frontier.rows:
+        return ""
+    drawn = cost_figure(standings, extras)
+    figure: PagePart = "" if drawn is None else on_page(drawn, _COST_CAPTION)
+    return _COST + figure + cost_table(standings, extras)
 
 
 def _rank(rating: Rating) -> Cell:
@@ -232,7 +289,8 @@ def _differences(standings: Standings, extras: Extras) -> PagePart:
             heads = ["", "difference", "p", "p (Holm)"]
             caption = PART_NAMES[part][0].upper() + PART_NAMES[part][1:]
             made += ReportTable(caption, heads, rows, instrument=standings.instrument)
-    return _DIFFERENCES + made if made else ""
+    lead = _SEATED_DIFFERENCES if standings.rotations else _DIFFERENCES
+    return lead + made if made else ""
 
 
 def _stopping(standings: Standings) -> PagePart:
