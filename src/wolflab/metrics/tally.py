@@ -1,7 +1,8 @@
 """Sums of many games, from which measures of conditions and their differences are estimated.
 
 Rows are added as they are read; only their sums by deal are kept (and by draw of a pool of experience, if
-there are several, and by stratum), in one array. In a study, draws are people.
+there are several, and by stratum), in one array. In a study, draws are people; in a run with wordings,
+wordings.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..stats.clusters import ClusteredSums, Floats
 from ..stats.comparing import PairedTest, difference
+from ..stats.components import ErrorComponents, error_components
 from ..stats.intervals import (
     FEW_DEALS,
     MIN_DEALS,
@@ -93,6 +95,8 @@ class MeasureTally:
         self.instrument = True
         self.people = False
         """Whether the draws are people."""
+        self.worded = False
+        """Whether the draws are wordings of the prompts."""
         self._units: dict[tuple[int, int, int], int] = {}
         self._sums = _Sums()
         self._columns = np.zeros(WIDTH, np.int64)
@@ -104,11 +108,21 @@ class MeasureTally:
         self._null = np.zeros(4)
 
     def add(
-        self, row: MeasureRow, deal: int, draw: int = 0, void: bool = False, person: int | None = None
+        self,
+        row: MeasureRow,
+        deal: int,
+        draw: int = 0,
+        void: bool = False,
+        person: int | None = None,
+        wording: int | None = None,
     ) -> None:
-        """Add a finished game. draw: of its pool of experience. person: the number of the study's person."""
+        """Add a finished game. draw: of its pool of experience. person, wording: the number of the study's
+        person, or of the wording.
+        """
         if person is not None:
             self.people, draw = True, person
+        elif wording is not None:
+            self.worded, draw = True, wording
         stratum = int(self.shares is not None and row.sheriff_is_wolf)
         unit = self._units.setdefault((deal, draw, stratum), len(self._units))
         self.done += not void
@@ -180,13 +194,26 @@ class MeasureTally:
             parts.setdefault(measure.name, {})[key] = part
         return estimates, parts
 
+    def components(self) -> dict[str, ErrorComponents]:
+        """The parts that deals and wordings have in the error of each measure; empty without wordings."""
+        if not self.worded or len(self.draws) < 2:
+            return {}
+        units, found = self._numbers(self.deals, self.draws), {}
+        for measure in MEASURES.values():
+            sums = _used(measure.how, self._sums.of(units, self._columns[COLUMNS[measure.name]]))
+            linear = ClusteredSums(sums).merged().linearised(measure.how.statistic)
+            parts = None if linear is None else error_components(linear)
+            if parts is not None and parts.error():
+                found[measure.name] = parts
+        return found
+
     def _estimate(self, measure: Measure, units: Columns, columns: Columns, missing: int) -> Estimate:
         sums, draws = self._sums.of(units, columns), units.shape[1]
         few = 1 < draws < MIN_DRAWS and not self.people
         if few:
             sums = sums.sum(axis=1, keepdims=True)
         found = estimate_measure(measure, sums, missing, self.people, self.shares)
-        return over_deals_alone(found) if few else found
+        return replace(over_deals_alone(found, self.worded) if few else found, worded=self.worded)
 
     def _numbers(self, deals: Sequence[int], draws: Sequence[int]) -> Columns:
         """The numbers of units (deals × draws × strata); −1 without a game."""
@@ -222,10 +249,9 @@ def estimate_measure(
     people. shares: of the strata by design.
     """
     how, units = measure.how, measure.units
-    if how.either:
-        first = sums[..., 1].sum() > 0
-        sums = sums[..., slice(0, 2) if first else slice(2, 4)]
-        units = measure.units if first else measure.also or measure.units
+    if how.either and not sums[..., 1].sum() > 0:
+        units = measure.also or units
+    sums = _used(how, sums)
     whole = sums.reshape(-1, sums.shape[-1]).sum(axis=0)
     if isinstance(how.missing, int):
         missing = round(float(whole[how.missing]))
@@ -257,6 +283,13 @@ def estimate_measure(
     return found
 
 
+def _used(how: Formula, sums: Floats) -> Floats:
+    """The sums that the formula uses, if it is of either the first or the second."""
+    if not how.either:
+        return sums
+    return sums[..., slice(0, 2) if sums[..., 1].sum() > 0 else slice(2, 4)]
+
+
 def _cases(how: Formula, sums: Floats) -> NDArray[np.bool_]:
     """Where the measure has data, in an array of its sums."""
     cases: NDArray[np.bool_] = sums[..., how.n] > 0
@@ -281,7 +314,7 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> Pair
     measure = MEASURES[name]
     if not (ours.has(measure) and theirs.has(measure)):
         return None
-    people = ours.people or theirs.people
+    people, worded = ours.people or theirs.people, ours.worded or theirs.worded
     deals, draws = sorted({*ours.deals, *theirs.deals}), sorted({*ours.draws, *theirs.draws})
     if not people and max(len(ours.draws), len(theirs.draws)) == 1:
         draws = draws[:1]
@@ -316,7 +349,7 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> Pair
         measure.how.statistic,
         n=int(common.sum()),
         missing=int((cases[0] ^ cases[1]).sum()),
-        units="deals" if len(draws) == 1 else "pairs of deal and draw",
+        units="deals" if len(draws) == 1 else f"pairs of deal and {'wording' if worded else 'draw'}",
         bounds=measure.apart,
     )
     if test.difference.value is None:
@@ -326,8 +359,8 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> Pair
     if weighted and not stratified and not found.note:
         found = replace(found, note=OTHER_SIDES)
     if 1 < len(draws) < MIN_DRAWS:
-        found = over_deals_alone(found)
-    return replace(test, difference=found)
+        found = over_deals_alone(found, worded)
+    return replace(test, difference=replace(found, worded=worded))
 
 
 def _values(sums: Floats) -> Floats:

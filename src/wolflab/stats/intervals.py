@@ -37,6 +37,7 @@ MIN_DRAWS = 5
 """From 2 to fewer than this many draws give no variance between draws: the interval is over deals alone."""
 FEW_DEALS = f"fewer than {MIN_DEALS} deals: no interval"
 FEW_DRAWS = f"fewer than {MIN_DRAWS} draws: the interval is over deals alone"
+FEW_WORDINGS = f"fewer than {MIN_DRAWS} wordings: the interval is over deals alone"
 FEW_PEOPLE = f"fewer than {MIN_DRAWS} people: no interval"
 PEOPLE_ALONE = f"fewer than {MIN_DEALS} deals: the interval is over people alone"
 NO_SPREAD = "no variance: no interval"
@@ -58,8 +59,8 @@ class Estimate:
 
     value: None if nothing could be measured. low, high: 95 % interval, both None without one (`note` says
     why). n: the number of measured `units`; missing: of units without a value; deals: of independent deals;
-    draws: of draws that the interval is also over (0: deals alone). people: whether the draws are people.
-    raw: the value without the weights of strata; None without strata.
+    draws: of draws that the interval is also over (0: deals alone). people, worded: whether the draws are
+    people, or wordings of the prompts. raw: the value without the weights of strata; None without strata.
     """
 
     value: float | None
@@ -73,6 +74,7 @@ class Estimate:
     draws: int = 0
     people: bool = False
     raw: float | None = None
+    worded: bool = False
 
     @property
     def half_width(self) -> float | None:
@@ -206,11 +208,14 @@ def _exact(value: float) -> float:
     return 0.0 if abs(value) < _ROUNDING else value
 
 
-def over_deals_alone(estimate: Estimate) -> Estimate:
-    """The estimate with a note that there are too few draws for a variance between them."""
+def over_deals_alone(estimate: Estimate, worded: bool = False) -> Estimate:
+    """The estimate with a note that there are too few draws for a variance between them. worded: the draws
+    are wordings.
+    """
     if estimate.note in (NO_DATA, FEW_DEALS):
         return estimate
-    return replace(estimate, note=f"{estimate.note}; {FEW_DRAWS}" if estimate.note else FEW_DRAWS)
+    few = FEW_WORDINGS if worded else FEW_DRAWS
+    return replace(estimate, note=f"{estimate.note}; {few}" if estimate.note else few)
 
 
 def quotient(sums: Floats) -> Floats:

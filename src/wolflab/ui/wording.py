@@ -64,10 +64,15 @@ def counted_in_words(estimate: Estimate, cluster: str = "deal") -> list[str]:
     if estimate.deals and estimate.deals != estimate.n:
         words.append(counted_units(estimate.deals, f"{cluster}s"))
     if estimate.draws:
-        words.append(f"{estimate.draws:,} {'people' if estimate.people else 'draws'}")
+        words.append(f"{estimate.draws:,} {draws_called(estimate)}")
     if estimate.missing:
         words.append(f"{estimate.missing:,} missing")
     return words
+
+
+def draws_called(estimate: Estimate) -> str:
+    """What an estimate's draws are."""
+    return "people" if estimate.people else "wordings" if estimate.worded else "draws"
 
 
 def cut(text: str, most: int) -> str:
