@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import http_server
 from marks import examples, slow_except
+from test_disguise import OWN_WORDS
 from test_leaks import differing
 from test_run import over_http
 from test_text_prompts import AIDS, ASKED, LEAD, RECALL, SPEAK, TASKS, VOTE, WAYS, text
@@ -41,12 +42,13 @@ from wolflab.rules import PRESETS, ROLES, WORDINGS, Ruleset
 from wolflab.stats.clusters import ClusteredSums, Floats
 from wolflab.stats.components import error_components
 from wolflab.stats.intervals import quotient
+from wolflab.text.asking.disguise import DISGUISES, disguised
 from wolflab.text.asking.rewording import phrasings, reworded
 from wolflab.text.asking.rules_text import rules_text
 from wolflab.text.asking.templates import template_texts
 from wolflab.text.digest import question_digest
 from wolflab.text.intents import Intent
-from wolflab.text.questions import Decide, Question, Task
+from wolflab.text.questions import Decide, Question, Task, Wording
 from wolflab.text.replies.echo import is_echo
 from wolflab.ui.report.report import report_page
 
@@ -81,7 +83,7 @@ def said(of: str, names: Sequence[str]) -> tuple[Counter[str], set[str]]:
 def test_phrasings_have_the_same_facts_and_stand_somewhere() -> None:
     """A phrasing must not lose a placeholder or a role, and none is for a sentence that no prompt has."""
     there = "\n".join(
-        [*template_texts(), *(rules_text(r, w) for r in PRESETS.values() for w in ("own", "paper"))]  # type: ignore[arg-type]
+        [*template_texts(), *(rules_text(r, w) for r in PRESETS.values() for w in get_args(Wording))]
     )
     for written, known in phrasings().items():
         assert written in there
@@ -110,8 +112,8 @@ def test_every_wording_says_the_same_in_words_of_its_own(task: Task, wording: An
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_all_wordings_differ(name: str) -> None:
-    for wording in ("own", "paper"):
-        told = {rules_text(PRESETS[name].with_(wording=number), wording) for number in range(WORDINGS)}  # type: ignore[arg-type]
+    for wording in get_args(Wording):
+        told = {rules_text(PRESETS[name].with_(wording=number), wording) for number in range(WORDINGS)}
         assert len(told) == WORDINGS
 
 
@@ -130,6 +132,14 @@ def test_a_wording_changes_the_words_and_the_digest_alone(asked: Question, numbe
     assert said(text(asked), names) == said(text(other), names)
     assert question_digest(asked) != question_digest(other)
     assert question_digest(asked) == question_digest(worded(asked, 0))
+
+
+@pytest.mark.parametrize("name", ["unrelated", "invented"])
+def test_roles_are_hidden_in_every_wording(name: str) -> None:
+    for number in range(WORDINGS):
+        rules = PRESETS["witch"].with_(role_names=DISGUISES[name], wording=number)
+        told = disguised("\n".join(rules_text(rules, wording) for wording in get_args(Wording)), rules)
+        assert not OWN_WORDS.search(told)
 
 
 @pytest.mark.parametrize("recipe", ["deductive", "reflective"])
