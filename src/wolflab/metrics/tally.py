@@ -201,7 +201,9 @@ class MeasureTally:
         units, found = self._numbers(self.deals, self.draws), {}
         for measure in MEASURES.values():
             sums = _used(measure.how, self._sums.of(units, self._columns[COLUMNS[measure.name]]))
-            linear = ClusteredSums(sums).merged().linearised(measure.how.statistic)
+            sample = _sample(measure, sums, self.shares)
+            sample = sample if sample.can_be_stratified else sample.merged()
+            linear = sample.linearised(measure.how.statistic)
             parts = None if linear is None else error_components(linear)
             if parts is not None and parts.error():
                 found[measure.name] = parts
@@ -261,12 +263,8 @@ def estimate_measure(
         n = n + other * how.counted if n and other else 0.0
     if not n:
         return Estimate(None, None, None, 0, missing, units, 0, NO_DATA)
-    if measure.stratified and shares is not None and not people:
-        sample = ClusteredSums(sums, sums[..., how.n], np.array(shares))
-    else:
-        sample = ClusteredSums(sums).merged()
     found, _ = estimate(
-        sample,
+        _sample(measure, sums, None if people else shares),
         how.statistic,
         n=round(n),
         missing=missing,
@@ -281,6 +279,13 @@ def estimate_measure(
     if how.other is not None and found.low is not None and _count_deals(sums[..., how.other] > 0) < MIN_DEALS:
         return replace(found, low=None, high=None, note=FEW_DEALS)
     return found
+
+
+def _sample(measure: Measure, sums: Floats, shares: tuple[float, float] | None) -> ClusteredSums:
+    """The sums of a measure as a sample, with strata if it depends on them."""
+    if not measure.stratified or shares is None:
+        return ClusteredSums(sums).merged()
+    return ClusteredSums(sums, sums[..., measure.how.n], np.array(shares))
 
 
 def _used(how: Formula, sums: Floats) -> Floats:

@@ -3,7 +3,8 @@
 Every deal is played in several draws (here: wordings of the prompts), so the two are crossed. A measure is a
 function of sums over games; to first order each cell of deal and draw has a value of it (`clusters`). The
 variance of these values has three components, estimated without bias by fitting constants (Henderson 1953,
-method 3), for cells that are missing too. With all cells it is the analysis of variance in two ways.
+method 3), for cells that are missing too. With all cells it is the analysis of variance in two ways. If
+strata have fixed shares, deals vary within them.
 
 The error of the number then follows for other numbers of deals and draws: more of the one does not reduce the
 part of the other.
@@ -55,14 +56,16 @@ class ErrorComponents:
 
 def error_components(linear: Linearised) -> ErrorComponents | None:
     """The components behind a number's error; None if too few cells tell them apart."""
-    present = linear.there[linear.there.any(axis=1)][:, linear.there.any(axis=0)]
+    of_deals, of_draws = linear.there.any(axis=1), linear.there.any(axis=0)
+    present = linear.there[of_deals][:, of_draws]
     deals, draws = present.shape
-    cells = int(present.sum())
+    cells, strata = int(present.sum()), 1
+    if linear.strata is not None:
+        strata = len(np.unique(linear.strata[of_deals]))
     free = cells - deals - draws + 1
-    if draws < 2 or free < 1:
+    if draws < 2 or free < 1 or deals <= strata:
         return None
-    kept = linear.influence[linear.there.any(axis=1)][:, linear.there.any(axis=0)]
-    values = np.where(present, kept * cells, 0.0)
+    values = np.where(present, linear.influence[of_deals][:, of_draws] * cells, 0.0)
     there = present.astype(np.float64)
     of_deal, of_draw = there.sum(axis=1), there.sum(axis=0)
     deal_means, draw_means = values.sum(axis=1) / of_deal, values.sum(axis=0) / of_draw
@@ -80,7 +83,7 @@ def error_components(linear: Linearised) -> ErrorComponents | None:
         deals,
         draws,
         cells,
-        max(0.0, (due_to_deals - (deals - 1) * rest) / (cells - draws)),
+        max(0.0, (due_to_deals - (deals - strata) * rest) / (cells - strata * draws)),
         max(0.0, (due_to_draws - (draws - 1) * rest) / (cells - deals)),
         rest,
         low,

@@ -45,7 +45,6 @@ BOUNDED = "no variance: Wilson, as if cases were independent"
 WILSON = "Wilson"
 UNWEIGHTED = "not weighted by strata"
 MERGED = f"{UNWEIGHTED}: one has fewer than 2 deals"
-NOT_WITH_DRAWS = f"{UNWEIGHTED}: there are several draws"
 POST_STRATIFIED = "weighted by strata that the games decided"
 TOO_SPARSE = "too sparse for an interval"
 NO_DATA = "no data"
@@ -151,8 +150,8 @@ def estimate(
         sample = sample.present()
     draws = sample.draws if people or sample.draws > 1 else 0
     merged = ""
-    if sample.games is not None and not (sample.can_be_stratified and draws == 0):
-        merged = NOT_WITH_DRAWS if draws else MERGED
+    if sample.games is not None and not sample.can_be_stratified:
+        merged = MERGED
         sample = sample.merged()
     deals = len(sample.sums) if deals is None else deals
     value = float(statistic(sample.total[None])[0])
