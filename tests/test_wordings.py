@@ -41,7 +41,7 @@ from wolflab.models.catalog import resolve
 from wolflab.rules import PRESETS, ROLES, WORDINGS, Ruleset
 from wolflab.stats.clusters import ClusteredSums, Floats
 from wolflab.stats.components import error_components
-from wolflab.stats.intervals import quotient
+from wolflab.stats.intervals import WordedEstimate, quotient
 from wolflab.text.asking.disguise import DISGUISES, disguised
 from wolflab.text.asking.rewording import phrasings, reworded
 from wolflab.text.asking.rules_text import rules_text
@@ -341,7 +341,7 @@ def test_the_report_says_where_the_error_comes_from(played: Path) -> None:
     with Store.open_for_reading(played) as store:
         found = summary(store)
     base = found.conditions[0]
-    assert base.measures["rounds"].worded
+    assert isinstance(base.measures["rounds"], WordedEstimate)
     assert base.measures["rounds"].draws == 5
     page = report_page(found)
     assert "Where the error comes from: base" in page.html

@@ -25,6 +25,7 @@ from ..stats.intervals import (
     UNIT,
     UNWEIGHTED,
     Estimate,
+    WordedEstimate,
     as_share,
     estimate,
     over_deals_alone,
@@ -215,7 +216,8 @@ class MeasureTally:
         if few:
             sums = sums.sum(axis=1, keepdims=True)
         found = estimate_measure(measure, sums, missing, self.people, self.shares)
-        return replace(over_deals_alone(found, self.worded) if few else found, worded=self.worded)
+        found = over_deals_alone(found, self.worded) if few else found
+        return WordedEstimate.of(found) if self.worded else found
 
     def _numbers(self, deals: Sequence[int], draws: Sequence[int]) -> Columns:
         """The numbers of units (deals × draws × strata); −1 without a game."""
@@ -365,7 +367,7 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> Pair
         found = replace(found, note=OTHER_SIDES)
     if 1 < len(draws) < MIN_DRAWS:
         found = over_deals_alone(found, worded)
-    return replace(test, difference=replace(found, worded=worded))
+    return replace(test, difference=WordedEstimate.of(found) if worded else found)
 
 
 def _values(sums: Floats) -> Floats:

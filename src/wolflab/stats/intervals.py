@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -58,8 +58,8 @@ class Estimate:
 
     value: None if nothing could be measured. low, high: 95 % interval, both None without one (`note` says
     why). n: the number of measured `units`; missing: of units without a value; deals: of independent deals;
-    draws: of draws that the interval is also over (0: deals alone). people, worded: whether the draws are
-    people, or wordings of the prompts. raw: the value without the weights of strata; None without strata.
+    draws: of draws that the interval is also over (0: deals alone). people: whether the draws are people.
+    raw: the value without the weights of strata; None without strata.
     """
 
     value: float | None
@@ -73,7 +73,6 @@ class Estimate:
     draws: int = 0
     people: bool = False
     raw: float | None = None
-    worded: bool = False
 
     @property
     def half_width(self) -> float | None:
@@ -85,6 +84,16 @@ class Estimate:
         if self.low is None or self.high is None:
             return None
         return not self.low <= x <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class WordedEstimate(Estimate):
+    """An estimate whose draws are wordings of the prompts."""
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> WordedEstimate:
+        """The same numbers."""
+        return cls(*astuple(estimate))
 
 
 def wilson(successes: float, n: float, z: float = Z) -> tuple[float, float]:

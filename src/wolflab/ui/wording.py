@@ -20,7 +20,7 @@ from ..lab.storage.call_store import RunStart
 from ..lab.studies.training import TrainedGame
 from ..metrics.shapes import Summary
 from ..metrics.standings import Standings
-from ..stats.intervals import Estimate
+from ..stats.intervals import Estimate, WordedEstimate
 from ..text.asking.sentences import listed
 from ..usage import AttemptTotals
 
@@ -72,7 +72,7 @@ def counted_in_words(estimate: Estimate, cluster: str = "deal") -> list[str]:
 
 def draws_called(estimate: Estimate) -> str:
     """What an estimate's draws are."""
-    return "people" if estimate.people else "wordings" if estimate.worded else "draws"
+    return "people" if estimate.people else "wordings" if isinstance(estimate, WordedEstimate) else "draws"
 
 
 def cut(text: str, most: int) -> str:
