@@ -288,7 +288,7 @@ def test_other_prompts_are_noticed(
 ) -> None:
     path = tmp_path / "judge-x"
     judged(drawn, store, Jury(said), path)
-    template = templates._template("judge.txt")
+    template = templates._template("judge", 0)
     monkeypatch.setattr(template, "template", template.template + " Take your time.")
     idle = Jury(said)
     with pytest.raises(WolflabError, match="the request differs from the recorded one"):

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from tiny_models import tiny_base
 from wolflab.agents.policy.checkpoint import load_policy
 from wolflab.bench.prompts import BASE, LAYOUTS, PLAYED
 from wolflab.bench.suite import PARTS
@@ -50,6 +51,7 @@ TINY: dict[str, Sequence[str]] = {
     "benchmarks/studies.py": ("--studies", "1", "--people", "2", "--games", "1"),
     "benchmarks/withdrawals.py": ("--studies", "1", "--people", "4"),
     "benchmarks/wwqa_leaks.py": ("sheriff", "--train", "60", "--test", "40", "--kind", "may-vote-for"),
+    "benchmarks/wordings.py": ("weights", "--deals", "2", "--wordings", "3"),
     "benchmarks/replay.py": ("--days", "1", "--no-browser"),
     "benchmarks/village_fit.py": ("--games", "4", "--rounds", "1", "--out", "parameters.json"),
     "benchmarks/web_tables.py": ("--tables", "1", "--spectators", "1", "--seconds", "6"),
@@ -211,6 +213,16 @@ def test_the_cost_of_a_report_of_many_games() -> None:
         assert found is not None, text
         assert float(found[1]) > 0
         assert int(found[3]) > 20  # more than a bare interpreter
+
+
+def test_how_far_wordings_move_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tiny_base(tmp_path / "weights", spread=0.2)
+    text = printed("benchmarks/wordings.py", *TINY["benchmarks/wordings.py"])
+    assert re.search(
+        r"deal 1: seat \d \(0\.\d\d\), seat \d .*\nanother player than in wording 0: \d of 4", text
+    )
+    assert re.search(r"between deals \d\.\d\d, between wordings \d\.\d\d \(0\.\d\d to \d\.\d\d\), rest", text)
 
 
 def test_the_same_games_from_two_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

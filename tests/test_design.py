@@ -297,17 +297,22 @@ def test_a_difference_on_common_deals_is_weighted_too() -> None:
     assert (plain.difference.value, plain.difference.raw) == (pytest.approx(0.08), None)
 
 
-def test_with_draws_nothing_is_weighted_and_it_is_said() -> None:
-    made = MeasureTally(SHARES)
+def test_with_draws_strata_keep_their_weights() -> None:
+    """Deals vary within strata. Where draws do not differ, the interval is about that over deals alone."""
+    made, alone = MeasureTally(SHARES), MeasureTally(SHARES)
     rng = np.random.default_rng(1)
     for deal in range(10):
         for draw in range(6):
             sums: list[float | None] = [None] * WIDTH
-            sums[COLUMNS["ratio"]] = [float(rng.normal(1, 0.1)), 1.0]
             role = "Werewolf" if deal < 4 else "Seer"
-            made.add(MeasureRow("x", ("x",), True, ("every", "sheriff"), sums, {}, sheriff=role), deal, draw)
-    found = made.estimates()[0]["ratio"]
-    assert (found.note, found.raw, found.draws) == (iv.NOT_WITH_DRAWS, None, 6)
+            sums[COLUMNS["ratio"]] = [float(rng.normal(0.5 if deal < 4 else 1.0, 0.1)), 1.0]
+            row = MeasureRow("x", ("x",), True, ("every", "sheriff"), sums, {}, sheriff=role)
+            made.add(row, deal, draw)
+            alone.add(row, deal)
+    found, over_deals = made.estimates()[0]["ratio"], alone.estimates()[0]["ratio"]
+    assert (found.note, found.draws) == ("", 6)
+    assert (found.value, found.raw) == (pytest.approx(over_deals.value), pytest.approx(over_deals.raw))
+    assert found.half_width == pytest.approx(over_deals.half_width, rel=0.4)
 
 
 def test_a_difference_between_deals_of_other_sides_is_not_weighted_and_it_is_said() -> None:

@@ -268,6 +268,7 @@ DECIDE: dict[str, Any] = {
     "probes": ["guess"],
     "interview": True,
     "scene": "two-seers",
+    "wordings": 5,
     "stratify": "sheriff_side",
 }
 """Fields that decide what a condition's games are, each with another value than the default."""

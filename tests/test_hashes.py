@@ -237,10 +237,10 @@ def marked(monkeypatch: pytest.MonkeyPatch) -> None:
             continue
         lines = file.read_text(encoding="utf-8").strip("\n").splitlines()
         if all(re.match(r"[\w -]+:", line) for line in lines):
-            for key, phrase in templates.phrases(path).items():
+            for key, phrase in templates.phrases(path, 0).items():
                 monkeypatch.setattr(phrase, "template", f"⟦{path}:{key}⟧{phrase.template}")
         else:
-            one = templates._template(f"{path}.txt")
+            one = templates._template(path, 0)
             monkeypatch.setattr(one, "template", f"⟦{path}⟧{one.template}")
 
 

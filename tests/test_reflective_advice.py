@@ -134,7 +134,7 @@ def test_no_useful_experience_is_no_suggestion() -> None:
 
 def test_random_advice_has_the_length_of_the_real_one_and_nothing_of_the_game() -> None:
     recipe = OWN.with_(reflect={"advice": "random"})
-    bank = " ".join(phrase.template for phrase in phrases("random_advice").values())
+    bank = " ".join(phrase.template for phrase in phrases("random_advice", 0).values())
     texts = set()
     for length in (1, 5, 7, 8, 19, 60):
         real = " ".join(["The", "best", "way", *["vote"] * length][:length])
@@ -157,7 +157,7 @@ def test_random_advice_has_the_length_of_the_real_one_and_nothing_of_the_game() 
     assert len({text for key, text in texts if key == "game 1"}) == 6, "the same draws for the same game"
     assert len({text for _, text in texts}) > 6, "others for another game"
     longest = max((text for _, text in texts), key=len)
-    phrase_of = [phrase.template for phrase in phrases("random_advice").values()]
+    phrase_of = [phrase.template for phrase in phrases("random_advice", 0).values()]
     assert sum(one in longest for one in phrase_of) >= 2, "each phrase is drawn anew"
     silent = advised(
         Retriever(POOL),

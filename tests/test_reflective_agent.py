@@ -189,7 +189,7 @@ BOTH = pytest.mark.parametrize("recipe", [OWN, PAPER], ids=lambda recipe: recipe
 @BOTH
 def test_the_rules_are_their_own_block(recipe: Recipe) -> None:
     full, bare = instructed(without(recipe=recipe)), instructed(without("rules", recipe=recipe))
-    words = phrases(f"{recipe.wording}/reflective")
+    words = phrases(f"{recipe.wording}/reflective", 0)
     assert list(bare) == list(full)
     for step in full:
         assert bare[step][1] == full[step][1]
@@ -205,7 +205,7 @@ def test_the_rules_are_their_own_block(recipe: Recipe) -> None:
 @BOTH
 def test_recent_messages_are_their_own_block(recipe: Recipe) -> None:
     turned, bare = without(recipe=recipe), without("recent", recipe=recipe)
-    heading = phrases(f"{recipe.wording}/reflective")["recent"].template
+    heading = phrases(f"{recipe.wording}/reflective", 0)["recent"].template
     recalled = next(note for note in turned.notes if isinstance(note, Recalled))
     kept = next(note for note in bare.notes if isinstance(note, Recalled))
     assert (len(recalled.recent), kept.recent) == (15, ())
@@ -224,7 +224,7 @@ def test_recent_messages_are_their_own_block(recipe: Recipe) -> None:
 @BOTH
 def test_informative_messages_are_their_own_block(recipe: Recipe) -> None:
     turned, rest = without(recipe=recipe), instructed(without("informative", recipe=recipe))
-    heading = phrases(f"{recipe.wording}/reflective")["informative"].template
+    heading = phrases(f"{recipe.wording}/reflective", 0)["informative"].template
     recalled = next(note for note in turned.notes if isinstance(note, Recalled))
     assert recalled.informative
     full = instructed(turned)
@@ -239,7 +239,7 @@ def test_informative_messages_are_their_own_block(recipe: Recipe) -> None:
 @BOTH
 def test_without_questions_nothing_is_asked_or_answered(recipe: Recipe) -> None:
     full, rest = instructed(without(recipe=recipe)), instructed(without("questions", recipe=recipe))
-    words = phrases(f"{recipe.wording}/reflective")
+    words = phrases(f"{recipe.wording}/reflective", 0)
     assert list(rest) == ["reflect", "suggest", "act"]
     assert [rest[step] for step in ("suggest", "act")] == [full[step] for step in ("suggest", "act")]
     assert rest["reflect"][0] == full["reflect"][0]
@@ -277,7 +277,7 @@ def test_free_questions_only(recipe: Recipe) -> None:
 def test_without_reflection_the_answers_stand_in_its_place(recipe: Recipe) -> None:
     turned = without("reflection", recipe=recipe)
     full, rest = instructed(without(recipe=recipe)), instructed(turned)
-    words = phrases(f"{recipe.wording}/reflective")
+    words = phrases(f"{recipe.wording}/reflective", 0)
     assert list(rest) == [*STEPS[:9], "act"]
     assert all(rest[step] == full[step] for step in STEPS[:9])
     assert not any(isinstance(note, Reflected | Suggested) for note in turned.notes)
@@ -302,7 +302,7 @@ def test_the_suggestion_is_one_line(recipe: Recipe) -> None:
     assert list(rest) == list(STEPS)
     assert all(rest[step] == full[step] for step in STEPS[:-1])
     (gone,) = lost(full["act"][1], rest["act"][1])
-    assert gone.startswith(phrases(f"{recipe.wording}/reflective")["suggestion"].template.split('"')[0])
+    assert gone.startswith(phrases(f"{recipe.wording}/reflective", 0)["suggestion"].template.split('"')[0])
     assert not any(isinstance(note, Suggested) for note in turned.notes)
 
 
@@ -310,7 +310,7 @@ def test_the_suggestion_is_one_line(recipe: Recipe) -> None:
 def test_reasoning_is_the_last_calls_alone(recipe: Recipe) -> None:
     turned, bare = without(recipe=recipe), without("reasoning", recipe=recipe)
     full, rest = instructed(turned), instructed(bare)
-    words = phrases(f"{recipe.wording}/reflective")
+    words = phrases(f"{recipe.wording}/reflective", 0)
     assert list(rest) == list(full)
     assert all(rest[step] == full[step] for step in WITH_ADVICE[:-1])
     think, none = words["think"].template, words["no_think"].template

@@ -142,7 +142,7 @@ def test_reflections_enter_window_and_what_is_telling() -> None:
     assert 1 in places(memory.informative(4, 3))
     turned = turn(view(notes=notes), moment(WITCH, "vote")[1], OWN.with_(reflect={"recent": 2}))
     told = turned.prompt("act")[1]
-    words = phrases("own/reflective")
+    words = phrases("own/reflective", 0)
     older, latest = told.split(words["recent"].template)
     assert f'[2] In night 1 round, you thought to yourself: "{SEER}"' in older
     assert f'[10] In day 2 round, you thought to yourself: "{WAIT.text}"' in latest

@@ -237,7 +237,7 @@ def test_the_random_rulesets_reach_every_value_of_every_switch() -> None:
 
     collect()
     few = {name: values for name, values in seen.items() if len(values) < 2}
-    assert set(few) == {"name", "player_name", "role_names"}
+    assert set(few) == {"name", "player_name", "role_names", "wording"}
     for name, hint in get_type_hints(Ruleset).items():
         words = [value for value in get_args(hint) if isinstance(value, str)]
         assert not words or seen[name] == set(words), name

@@ -50,6 +50,7 @@ UNNAMED: dict[str, object] = {
     "sheriff_death": "succession",
     "candidates": 3,
     "never_sheriff": (),
+    "wording": 0,
 }
 """Switch → its value in every preset for which the page gives none."""
 

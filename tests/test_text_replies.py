@@ -611,7 +611,7 @@ def test_the_number_of_a_candidate_is_not_read_from_the_form() -> None:
     candidates = tuple(Candidate(f"vote for player_{n}") for n in (1, 2, 3))
     task = Choose(VOTE, candidates)
     for wording in ("own", "paper"):
-        told = phrases(f"{wording}/phrases")["reply_choice"].substitute(count=3).strip('"')
+        told = phrases(f"{wording}/phrases", 0)["reply_choice"].substitute(count=3).strip('"')
         assert isinstance(parse(Question(NOW, task), json.dumps({"choice": told})), Problem)
 
 

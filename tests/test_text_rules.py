@@ -40,6 +40,7 @@ VALUES: dict[str, list[object]] = {
     ],
     "player_name": ["player_{}", "Player {}", "Agent {}"],
     "first_player": [0, 1],
+    "wording": [0, 1, 2],
     "max_rounds": [1, 2, 5, 11, 12, 13, 40],
     "sheriff": ["none", "elected", "assigned", "drawn"],  # a contested election is told as any other
     "candidates": [1, 2, 4, 5],

@@ -437,7 +437,7 @@ def test_the_chance_to_act_on_a_suggestion_is_recovered() -> None:
 
 def test_suggestions_change_nothing_at_chance_zero_and_random_ones_never() -> None:
     nonsense = "The best way for you is to " + " ".join(
-        phrase.template for phrase in phrases("random_advice").values()
+        phrase.template for phrase in phrases("random_advice", 0).values()
     )
     for kind in ("vote", "protect", "poison", "see", "antidote", "statement"):
         now = _now(role="Witch", phase="night" if kind != "statement" else "discussion")

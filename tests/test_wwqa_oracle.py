@@ -120,7 +120,16 @@ def test_engine_and_oracle_agree_on_situations_drawn_at_random() -> None:
     assert answered > 4 * DRAWS
 
 
-WORDS = {"name", "player_name", "first_player", "role_names", "tell_stop", "tell_horizon", "tell_stand_in"}
+WORDS = {
+    "name",
+    "player_name",
+    "first_player",
+    "role_names",
+    "wording",
+    "tell_stop",
+    "tell_horizon",
+    "tell_stand_in",
+}
 
 FIRST_NIGHT = {
     "moment": "night",

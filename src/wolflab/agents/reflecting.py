@@ -180,7 +180,7 @@ class _ReflectionSteps:
 
     def _random(self, count: int) -> str:
         """Unrelated advice of `count` words, as a placebo."""
-        bank = [phrase.template for phrase in phrases("random_advice").values()]
+        bank = [phrase.template for phrase in phrases("random_advice", 0).values()]
         text: list[str] = ["The", "best", "way", "for", "you", "is", "to"]
         number = 0
         while len(text) < count:

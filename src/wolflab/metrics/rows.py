@@ -82,9 +82,9 @@ class GameResult:
 
     row: None for a game that is not over. Only games that are "done" enter averages; the others are only
     counted (planned ones as unfinished). draw: the number of its pool of experience, if an experiment draws
-    several. watched: the name of the seat whose own wins are counted, or "". unpriced: the models of `calls`
-    whose price is not known. person: the study's person who played it, or ""; place: the number of the game
-    among theirs.
+    several; wording: of its wording, if there are several. watched: the name of the seat whose own wins are
+    counted, or "". unpriced: the models of `calls` whose price is not known. person: the study's person who
+    played it, or ""; place: the number of the game among theirs.
     """
 
     condition: str
@@ -99,6 +99,7 @@ class GameResult:
     unpriced: frozenset[str] = frozenset()
     person: str = ""
     place: int = 0
+    wording: int | None = None
 
 
 def _columns() -> dict[str, slice]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..rules import ROLES
 from ..stats.clusters import Spread
+from ..stats.components import ErrorComponents
 from ..stats.intervals import Estimate
 from ..stats.resampling import SEED
 from ..usage import CallTotals, Cost, Usage, cost_of
@@ -73,7 +74,8 @@ class ConditionResult:
     permuted labels. totals: of calls by model over all games, finished or not. watched: the name of the seat
     whose own wins are counted. unpriced: the models of `totals` whose price is not known. people: the number
     of a study's people with a finished game; learning: changes over their games. sheriffs: games by the role
-    of the first Sheriff, and `design`: how it is decided; None without a Sheriff.
+    of the first Sheriff, and `design`: how it is decided; None without a Sheriff. components: of the error of
+    each measure, if prompts have several wordings.
     """
 
     name: str
@@ -91,6 +93,7 @@ class ConditionResult:
     learning: tuple[Learning, ...] = ()
     sheriffs: tuple[SheriffCount, ...] = ()
     design: SheriffDesign | None = None
+    components: Mapping[str, ErrorComponents] = field(default_factory=dict)
 
     def split(self, name: str) -> Mapping[PartKey, Estimate]:
         """The parts of a measure; empty if the condition does not have it."""
@@ -124,6 +127,11 @@ class ConditionResult:
                 for learning in self.learning
             ],
             "totals": _totals(self.totals, self.unpriced),
+            **(
+                {"components": {name: asdict(parts) for name, parts in self.components.items()}}
+                if self.components
+                else {}
+            ),
         }
 
 

@@ -80,7 +80,7 @@ class _Arm:
         self.unpriced |= game.unpriced
         if game.row is not None and game.status in ("done", "void"):
             self.sheriffs[game.row.sheriff, game.status] += 1
-            self.tally.add(game.row, game.deal, game.draw, game.status == "void", person)
+            self.tally.add(game.row, game.deal, game.draw, game.status == "void", person, game.wording)
             values = {} if person is None else game_values(game.row)
             for name in LEARNED:
                 if person is not None and name in values:
@@ -111,6 +111,7 @@ class _Arm:
             tuple(found for name in LEARNED if (found := learning_of(name, self.played[name])) is not None),
             () if self.design is None else self._sheriffs(self.design),
             self.design,
+            tally.components(),
         )
 
     def _sheriffs(self, design: SheriffDesign) -> tuple[SheriffCount, ...]:

@@ -1,7 +1,8 @@
 """Sums of many games, from which measures of conditions and their differences are estimated.
 
 Rows are added as they are read; only their sums by deal are kept (and by draw of a pool of experience, if
-there are several, and by stratum), in one array. In a study, draws are people.
+there are several, and by stratum), in one array. In a study, draws are people; in a run with wordings,
+wordings.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..stats.clusters import ClusteredSums, Floats
 from ..stats.comparing import PairedTest, difference
+from ..stats.components import ErrorComponents, error_components
 from ..stats.intervals import (
     FEW_DEALS,
     MIN_DEALS,
@@ -23,6 +25,7 @@ from ..stats.intervals import (
     UNIT,
     UNWEIGHTED,
     Estimate,
+    WordedEstimate,
     as_share,
     estimate,
     over_deals_alone,
@@ -94,6 +97,8 @@ class MeasureTally:
         self.instrument = True
         self.people = False
         """Whether the draws are people."""
+        self.worded = False
+        """Whether the draws are wordings of the prompts."""
         self._units: dict[tuple[int, int, int], int] = {}
         self._sums = _Sums()
         self._columns = np.zeros(WIDTH, np.int64)
@@ -105,11 +110,21 @@ class MeasureTally:
         self._null = np.zeros(4)
 
     def add(
-        self, row: MeasureRow, deal: int, draw: int = 0, void: bool = False, person: int | None = None
+        self,
+        row: MeasureRow,
+        deal: int,
+        draw: int = 0,
+        void: bool = False,
+        person: int | None = None,
+        wording: int | None = None,
     ) -> None:
-        """Add a finished game. draw: of its pool of experience. person: the number of the study's person."""
+        """Add a finished game. draw: of its pool of experience. person, wording: the number of the study's
+        person, or of the wording.
+        """
         if person is not None:
             self.people, draw = True, person
+        elif wording is not None:
+            self.worded, draw = True, wording
         stratum = int(self.shares is not None and row.sheriff_is_wolf)
         unit = self._units.setdefault((deal, draw, stratum), len(self._units))
         self.done += not void
@@ -181,13 +196,29 @@ class MeasureTally:
             parts.setdefault(measure.name, {})[key] = part
         return estimates, parts
 
+    def components(self) -> dict[str, ErrorComponents]:
+        """The parts that deals and wordings have in the error of each measure; empty without wordings."""
+        if not self.worded or len(self.draws) < 2:
+            return {}
+        units, found = self._numbers(self.deals, self.draws), {}
+        for measure in MEASURES.values():
+            sums = _used(measure.how, self._sums.of(units, self._columns[COLUMNS[measure.name]]))
+            sample = _sample(measure, sums, self.shares_for(measure))
+            sample = sample if sample.can_be_stratified else sample.merged()
+            linear = sample.linearised(measure.how.statistic)
+            parts = None if linear is None else error_components(linear)
+            if parts is not None and parts.error():
+                found[measure.name] = parts
+        return found
+
     def _estimate(self, measure: Measure, units: Columns, columns: Columns, missing: int) -> Estimate:
         sums, draws = self._sums.of(units, columns), units.shape[1]
         few = 1 < draws < MIN_DRAWS and not self.people
         if few:
             sums = sums.sum(axis=1, keepdims=True)
         found = estimate_measure(measure, sums, missing, self.people, self.shares_for(measure))
-        return over_deals_alone(found) if few else found
+        found = over_deals_alone(found, self.worded) if few else found
+        return WordedEstimate.of(found) if self.worded else found
 
     def shares_for(self, measure: Measure) -> tuple[float, float] | None:
         """The shares by which a measure is weighted; None if it is not."""
@@ -228,10 +259,9 @@ def estimate_measure(
     people. shares: of the strata by design.
     """
     how, units = measure.how, measure.units
-    if how.either:
-        first = sums[..., 1].sum() > 0
-        sums = sums[..., slice(0, 2) if first else slice(2, 4)]
-        units = measure.units if first else measure.also or measure.units
+    if how.either and not sums[..., 1].sum() > 0:
+        units = measure.also or units
+    sums = _used(how, sums)
     whole = sums.reshape(-1, sums.shape[-1]).sum(axis=0)
     if isinstance(how.missing, int):
         missing = round(float(whole[how.missing]))
@@ -241,12 +271,8 @@ def estimate_measure(
         n = n + other * how.counted if n and other else 0.0
     if not n:
         return Estimate(None, None, None, 0, missing, units, 0, NO_DATA)
-    if shares is not None and not people:
-        sample = ClusteredSums(sums, sums[..., how.n], np.array(shares))
-    else:
-        sample = ClusteredSums(sums).merged()
     found, _ = estimate(
-        sample,
+        _sample(measure, sums, None if people else shares),
         how.statistic,
         n=round(n),
         missing=missing,
@@ -261,6 +287,20 @@ def estimate_measure(
     if how.other is not None and found.low is not None and _count_deals(sums[..., how.other] > 0) < MIN_DEALS:
         return replace(found, low=None, high=None, note=FEW_DEALS)
     return found
+
+
+def _sample(measure: Measure, sums: Floats, shares: tuple[float, float] | None) -> ClusteredSums:
+    """The sums of a measure as a sample, with strata if it is weighted by shares."""
+    if shares is None:
+        return ClusteredSums(sums).merged()
+    return ClusteredSums(sums, sums[..., measure.how.n], np.array(shares))
+
+
+def _used(how: Formula, sums: Floats) -> Floats:
+    """The sums that the formula uses, if it is of either the first or the second."""
+    if not how.either:
+        return sums
+    return sums[..., slice(0, 2) if sums[..., 1].sum() > 0 else slice(2, 4)]
 
 
 def _cases(how: Formula, sums: Floats) -> NDArray[np.bool_]:
@@ -287,7 +327,7 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> Pair
     measure = MEASURES[name]
     if not (ours.has(measure) and theirs.has(measure)):
         return None
-    people = ours.people or theirs.people
+    people, worded = ours.people or theirs.people, ours.worded or theirs.worded
     deals, draws = sorted({*ours.deals, *theirs.deals}), sorted({*ours.draws, *theirs.draws})
     if not people and max(len(ours.draws), len(theirs.draws)) == 1:
         draws = draws[:1]
@@ -321,7 +361,7 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> Pair
         measure.how.statistic,
         n=int(common.sum()),
         missing=int((cases[0] ^ cases[1]).sum()),
-        units="deals" if len(draws) == 1 else "pairs of deal and draw",
+        units="deals" if len(draws) == 1 else f"pairs of deal and {'wording' if worded else 'draw'}",
         bounds=measure.apart,
     )
     if test.difference.value is None:
@@ -330,8 +370,8 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> Pair
     if any(shares) and not stratified and not found.note:
         found = replace(found, note=OTHER_SIDES)
     if 1 < len(draws) < MIN_DRAWS:
-        found = over_deals_alone(found)
-    return replace(test, difference=found)
+        found = over_deals_alone(found, worded)
+    return replace(test, difference=WordedEstimate.of(found) if worded else found)
 
 
 def _values(sums: Floats) -> Floats:

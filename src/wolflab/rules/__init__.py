@@ -60,7 +60,7 @@ from .events import (
 from .facts import Departure, Facts, LeftBy, facts_of, with_facts
 from .outcome import Outcome, Reason, Side, Winner
 from .roles import DUTIES, ROLES, SHIELDS
-from .ruleset import DOCTOR, NINE, PRESETS, SHERIFF, SUMMARIES, TWELVE, WITCH, Ruleset, preset
+from .ruleset import DOCTOR, NINE, PRESETS, SHERIFF, SUMMARIES, TWELVE, WITCH, WORDINGS, Ruleset, preset
 from .view import Log, Note, View
 
 __all__ = [
@@ -83,6 +83,7 @@ __all__ = [
     "SUMMARIES",
     "TWELVE",
     "WITCH",
+    "WORDINGS",
     "YES",
     "Action",
     "Answer",

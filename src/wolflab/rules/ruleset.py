@@ -18,6 +18,8 @@ from .roles import ROLES
 from .switches import Switches
 
 MIN_PLAYERS, MAX_PLAYERS = 5, 12
+WORDINGS = 100
+"""The number of wordings of a prompt, the one as written included."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Ruleset(Switches):
             raise RulesetError("first_player", f"got {self.first_player}; players are counted from 0 or 1")
         if self.max_rounds < 1:
             raise RulesetError("max_rounds", f"got {self.max_rounds}; a game has at least one round")
+        if not 0 <= self.wording < WORDINGS:
+            raise RulesetError("wording", f"got {self.wording}; use 0 to {WORDINGS - 1}")
 
     def _check_roles(self) -> None:
         for role, count in self.roles.items():

@@ -99,6 +99,9 @@ class Switches:
     role_names: Mapping[str, str] = field(default_factory=dict)
     """Role name → the name that models are shown (003 §5); empty: the roles' own names. "village" renames
     that side. This is no rule: the game, its record and all measures keep the roles' own names."""
+    wording: int = 0
+    """The number of the wording in which models read their prompts (`text.asking.rewording`); 0: as written.
+    This is no rule either: every wording says the same."""
 
     def count(self, role: str) -> int:
         """How many seats hold `role`."""

@@ -10,8 +10,9 @@ gradient of the function (linearisation; Wolter 2007, "Introduction to Variance 
   variance is that between deals within strata, and the degrees of freedom are Satterthwaite's (1946; Welch
   1947). If games of one deal are in different strata, they are weighted all the same (post-stratification),
   and deals stay the clusters.
-- *Deals and draws* (of experience pools): the variance has components between deals, between draws and
-  between cells (Cameron, Gelbach and Miller 2011), none below 0; degrees of freedom are Satterthwaite's.
+- *Deals and draws* (of experience pools, or wordings): the variance has components between deals, between
+  draws and between cells (Cameron, Gelbach and Miller 2011), none below 0; degrees of freedom are
+  Satterthwaite's. With strata, deals and cells vary within them.
 - *People* who play several games each are a second way too. They are few and differ much, so there are at
   most people − 1 degrees of freedom (Cameron and Miller 2015, §VI.D).
 
@@ -139,7 +140,7 @@ class Linearised:
             strata = None if self.strata is None else self.strata[there]
             spread = _between_deals(self.influence[there, 0], strata)
         else:
-            spread = _two_way(self.influence, self.there)
+            spread = _two_way(self.influence, self.there, self.strata)
         error = math.sqrt(spread.variance) <= _ERROR * self.scale
         return Spread(0.0 if error else spread.variance, min(spread.freedom, most))
 
@@ -199,20 +200,32 @@ def _between_deals(influence: Floats, strata: NDArray[np.int64] | None) -> Sprea
     return _satterthwaite([(_variance_of_sum(group), len(group) - 1) for group in groups if len(group) > 1])
 
 
-def _two_way(influence: Floats, there: NDArray[np.bool_]) -> Spread:
-    """The variance from its components between deals, draws and cells; none of them is below 0."""
+def _two_way(influence: Floats, there: NDArray[np.bool_], strata: NDArray[np.int64] | None) -> Spread:
+    """The variance from its components between deals, draws and cells; none of them is below 0. With strata,
+    deals and cells vary within them, and draws over all.
+    """
     deals, draws = influence.shape
-    cells = influence[there]
-    chance = _variance_of_sum(cells)
+    of_deals = np.zeros(deals, np.int64) if strata is None else strata
+    cells, of_cells = influence[there], np.repeat(of_deals, there.sum(axis=1))
+    chance, free = _within(cells, of_cells)
     if deals == 1:
-        return Spread(chance, len(cells) - 1)
+        return Spread(chance, free)
+    between, of_freedom = _within(influence.sum(axis=1), of_deals)
     return _satterthwaite(
         [
-            (max(0.0, _variance_of_sum(influence.sum(axis=1)) - chance), deals - 1),
+            (max(0.0, between - chance), of_freedom),
             (max(0.0, _variance_of_sum(influence.sum(axis=0)) - chance), draws - 1),
-            (chance, len(cells) - 1),
+            (chance, free),
         ]
     )
+
+
+def _within(values: Floats, strata: NDArray[np.int64]) -> tuple[float, int]:
+    """The variance of a sum of values that vary within strata, and its degrees of freedom. Strata with a
+    single value have none.
+    """
+    groups = [group for one in np.unique(strata) if len(group := values[strata == one]) > 1]
+    return sum(map(_variance_of_sum, groups)), sum(len(group) - 1 for group in groups)
 
 
 def _satterthwaite(parts: Sequence[tuple[float, int]]) -> Spread:

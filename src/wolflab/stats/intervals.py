@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -37,6 +37,7 @@ MIN_DRAWS = 5
 """From 2 to fewer than this many draws give no variance between draws: the interval is over deals alone."""
 FEW_DEALS = f"fewer than {MIN_DEALS} deals: no interval"
 FEW_DRAWS = f"fewer than {MIN_DRAWS} draws: the interval is over deals alone"
+FEW_WORDINGS = f"fewer than {MIN_DRAWS} wordings: the interval is over deals alone"
 FEW_PEOPLE = f"fewer than {MIN_DRAWS} people: no interval"
 PEOPLE_ALONE = f"fewer than {MIN_DEALS} deals: the interval is over people alone"
 NO_SPREAD = "no variance: no interval"
@@ -44,7 +45,6 @@ BOUNDED = "no variance: Wilson, as if cases were independent"
 WILSON = "Wilson"
 UNWEIGHTED = "not weighted by strata"
 MERGED = f"{UNWEIGHTED}: one has fewer than 2 deals"
-NOT_WITH_DRAWS = f"{UNWEIGHTED}: there are several draws"
 POST_STRATIFIED = "weighted by strata that the games decided"
 TOO_SPARSE = "too sparse for an interval"
 NO_DATA = "no data"
@@ -84,6 +84,16 @@ class Estimate:
         if self.low is None or self.high is None:
             return None
         return not self.low <= x <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class WordedEstimate(Estimate):
+    """An estimate whose draws are wordings of the prompts."""
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> WordedEstimate:
+        """The same numbers."""
+        return cls(*astuple(estimate))
 
 
 def wilson(successes: float, n: float, z: float = Z) -> tuple[float, float]:
@@ -160,8 +170,8 @@ def estimate(
         sample = sample.present()
     draws = sample.draws if people or sample.draws > 1 else 0
     merged = ""
-    if sample.games is not None and not (sample.can_be_stratified and draws == 0):
-        merged = NOT_WITH_DRAWS if draws else MERGED
+    if sample.games is not None and not sample.can_be_stratified:
+        merged = MERGED
         sample = sample.merged()
     deals = len(sample.sums) if deals is None else deals
     value = float(statistic(sample.total[None])[0])
@@ -217,11 +227,14 @@ def _exact(value: float) -> float:
     return 0.0 if abs(value) < _ROUNDING else value
 
 
-def over_deals_alone(estimate: Estimate) -> Estimate:
-    """The estimate with a note that there are too few draws for a variance between them."""
+def over_deals_alone(estimate: Estimate, worded: bool = False) -> Estimate:
+    """The estimate with a note that there are too few draws for a variance between them. worded: the draws
+    are wordings.
+    """
     if estimate.note in (NO_DATA, FEW_DEALS):
         return estimate
-    return replace(estimate, note=f"{estimate.note}; {FEW_DRAWS}" if estimate.note else FEW_DRAWS)
+    few = FEW_WORDINGS if worded else FEW_DRAWS
+    return replace(estimate, note=f"{estimate.note}; {few}" if estimate.note else few)
 
 
 def quotient(sums: Floats) -> Floats:

@@ -21,7 +21,7 @@ from ..lab.storage.call_store import RunStart
 from ..lab.studies.training import TrainedGame
 from ..metrics.shapes import Summary
 from ..metrics.standings import Standings
-from ..stats.intervals import Estimate
+from ..stats.intervals import Estimate, WordedEstimate
 from ..stats.prediction import Prediction
 from ..text.asking.sentences import listed
 from ..usage import AttemptTotals
@@ -66,10 +66,15 @@ def counted_in_words(estimate: Estimate, cluster: str = "deal") -> list[str]:
     if estimate.deals and estimate.deals != estimate.n:
         words.append(counted_units(estimate.deals, f"{cluster}s"))
     if estimate.draws:
-        words.append(f"{estimate.draws:,} {'people' if estimate.people else 'draws'}")
+        words.append(f"{estimate.draws:,} {draws_called(estimate)}")
     if estimate.missing:
         words.append(f"{estimate.missing:,} missing")
     return words
+
+
+def draws_called(estimate: Estimate) -> str:
+    """What an estimate's draws are."""
+    return "people" if estimate.people else "wordings" if isinstance(estimate, WordedEstimate) else "draws"
 
 
 def cut(text: str, most: int) -> str:

@@ -540,7 +540,7 @@ def _holds(item: Item, kind: QuestionKind, rules: Ruleset, asked: AskedAbout) ->
 # -- rulesets nearby ---------------------------------------------------------------------------------------
 
 
-_NO_SWITCHES = {"name", "roles", "player_name", "first_player", "role_names", "sheriff_role"}
+_NO_SWITCHES = {"name", "roles", "player_name", "first_player", "role_names", "wording", "sheriff_role"}
 _NO_SWITCHES |= {"never_sheriff", "stops_without", "tell_stop", "tell_horizon", "tell_stand_in"}
 """Fields of a ruleset that `variants` does not change."""
 

@@ -93,6 +93,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
             "yes or no",
             "whether that person had trained with these cards; empty for no study, or where it is not known",
         ),
+        Column("wording", "integer", "the number of the wording of its prompts; 0: as written"),
         Column("parent", "integer", "of a fork: the game that it goes on from"),
         Column("fork_turn", "text", "of a fork: the ask's id of the turn from which it goes on"),
         Column("fork_change", "text", "of a fork: none, say, silent, stance, other-seat or other-sheriff"),

@@ -192,6 +192,7 @@ def _games(game: _Game) -> Iterator[DataRow]:
         "latency": spent.latency,
         **game.sitting(),
         "trained": game.run.trained.get(row.id),
+        "wording": game.store.experiment.wording(row.condition, row.deal, row.repeat),
         **_forked(game),
     }
 

@@ -17,7 +17,7 @@ from pydantic import Field, PrivateAttr, ValidationError, model_validator
 from ...fields import Part
 from ...metrics.choices import STUDIES
 from ...metrics.registry import MEASURES
-from ...rules import Ruleset
+from ...rules import WORDINGS, Ruleset
 from ...text.asking.disguise import check_disguise
 from ...text.asking.sentences import listed
 from ...text.probes import PROBES
@@ -46,6 +46,7 @@ from .specs import (
     places_of_seat,
     ruleset_of,
 )
+from .wordings import rules_in_wording
 
 REACHED_BY = frozenset(
     (
@@ -55,7 +56,16 @@ REACHED_BY = frozenset(
     )
 )
 """Settings of a model that do not decide what it answers."""
-_DECIDES = {"seed", "scene", "stratify", "straw_polls", "reliability_probe", "probes", "interview"}
+_DECIDES = {
+    "seed",
+    "wordings",
+    "scene",
+    "stratify",
+    "straw_polls",
+    "reliability_probe",
+    "probes",
+    "interview",
+}
 """Fields that decide what is played and asked, in addition to rules and players."""
 
 
@@ -74,6 +84,10 @@ class Experiment(Part):
     seed: int = 1
     deals: int = Field(default=10, ge=1, le=MOST)
     repeats: int = Field(default=1, ge=1, le=MOST)
+    wordings: int = Field(default=1, ge=1, le=WORDINGS)
+    """In how many wordings each deal is played (`lab.plans.wordings`): repeat r of deal d has wording
+    (d + r) mod `wordings`. `repeats` is a multiple, and the same number unless it is written.
+    """
     scene: Literal["first-night", "two-seers"] | None = None
     """A situation that every game starts with (`lab.plans.scenes`)."""
     redraw_void: bool = True
@@ -131,7 +145,9 @@ class Experiment(Part):
     @model_validator(mode="before")
     @classmethod
     def _seated(cls, data: Any) -> Any:
-        return with_seated(data) if isinstance(data, dict) else data
+        if not isinstance(data, dict):
+            return data
+        return with_seated({"repeats": data["wordings"], **data} if "wordings" in data else data)
 
     @model_validator(mode="after")
     def _conditions(self) -> Experiment:
@@ -145,6 +161,7 @@ class Experiment(Part):
         for name in self.conditions:
             self._check_experience(name)
             self._check_fork(name)
+            self._check_wordings(name)
             needs = () if self.scene is None else SCENES[self.scene].needs
             if not all(self.ruleset(name).count(role) for role in needs):
                 raise ValueError(
@@ -200,6 +217,31 @@ class Experiment(Part):
                     f"conditions.{name}: fork: {place} is {who}, who cannot go on with another's game; fork "
                     "games of other players"
                 )
+
+    def _check_wordings(self, name: str) -> None:
+        """Each deal is played in every wording, and nothing else divides its repeats."""
+        if self.wordings == 1 or self.fork(name) is not None:
+            return
+        deals, repeats, *_ = self.planned(name)
+        if repeats % self.wordings and deals * repeats > 1:  # a game alone has one wording
+            raise ValueError(
+                f"conditions.{name}: {repeats} repeats cannot be shared evenly by {self.wordings} "
+                "wordings; make repeats a multiple of wordings"
+            )
+        if self.ruleset(name).wording:
+            raise ValueError(
+                f"conditions.{name}: rules.wording gives all games one wording, and wordings: "
+                f"{self.wordings} gives them several; leave out one of the two"
+            )
+        if any(spec.draws > 1 for spec in self.experience(name)):
+            raise ValueError(
+                f"conditions.{name}: both wordings and experience.draws would share its repeats; leave out "
+                "one of the two"
+            )
+        if any(spec.recipe == PERSON for spec in self.cast(name).values()):
+            raise ValueError(
+                f"conditions.{name}: wordings are for models, and a person plays here; remove wordings"
+            )
 
     def _check_pairs(self) -> None:
         pairs = self.baseline if isinstance(self.baseline, dict) else {}
@@ -384,6 +426,26 @@ class Experiment(Part):
             self._rulesets[condition] = ruleset_of({**base, **self.conditions[condition].rules})
         return self._rulesets[condition]
 
+    def wording(self, condition: str, deal: int, repeat: int) -> int:
+        """The number of a game's wording. A fork has its parent's.
+
+        Repeats of a deal have different ones; so do the single games that replace void ones.
+        """
+        if (fork := self.fork(condition)) is not None:
+            return self.wording(fork.games_of, deal, repeat // fork.continuations)
+        return (deal + repeat) % self.wordings or self.ruleset(condition).wording
+
+    def worded_ruleset(self, condition: str, deal: int, repeat: int) -> Ruleset:
+        """The ruleset of one game, in its wording. A `player_name` that the file writes stays."""
+        rules, number = self.ruleset(condition), self.wording(condition, deal, repeat)
+        return rules_in_wording(rules, number, "player_name" not in self._written_rules(condition))
+
+    def _written_rules(self, condition: str) -> Mapping[str, Any]:
+        """The switches that the file writes for a condition."""
+        if (fork := self.fork(condition)) is not None:
+            return self._written_rules(fork.games_of)
+        return {**(self.rules if isinstance(self.rules, dict) else {}), **self.conditions[condition].rules}
+
     def identity(self, condition: str) -> str:
         """A hash of all settings that decide a condition's games and are not at their defaults.
 
@@ -414,15 +476,18 @@ class Experiment(Part):
 
     def _check_names(self, condition: str) -> None:
         """Names of players must not be names of roles or words of the prompts."""
-        rules = self.ruleset(condition)
-        written = {**(self.rules if isinstance(self.rules, dict) else {}), **self.conditions[condition].rules}
-        if self.scene is not None and SCENES[self.scene].renames and "player_name" in written:
+        if (
+            self.scene is not None
+            and SCENES[self.scene].renames
+            and "player_name" in self._written_rules(condition)
+        ):
             raise ValueError(
                 f"rules.player_name: scene {self.scene} calls the players otherwise in every deal; leave out "
                 "one of the two"
             )
-        for ruleset in rulesets_of_deals(self.scene, rules):
-            check_disguise(ruleset)
+        for deal in range(self.wordings):
+            for ruleset in rulesets_of_deals(self.scene, self.worded_ruleset(condition, deal, 0)):
+                check_disguise(ruleset)
 
     def _own(self, condition: str, place: str) -> Mapping[str, Any]:
         """The fields written for this place itself, in the experiment or in a condition."""

@@ -78,8 +78,8 @@ def comparison_plan(
         )
     if contrast.difference.draws:
         raise ExperimentError(
-            f"{measure}, {between[0]} − {between[1]}: the pilot has several draws or people, and more deals "
-            "do not reduce the variance between these; plan from a pilot with one draw"
+            f"{measure}, {between[0]} − {between[1]}: the pilot has several draws, wordings or people, "
+            "and more deals do not reduce the variance between these; plan from a pilot with one of them"
         )
     needed = deals_needed(contrast.spread, contrast.difference.deals, effect, power, assurance)
     return ComparisonPlan(contrast, effect, power, assurance, needed, found.instrument)

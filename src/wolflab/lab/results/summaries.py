@@ -50,6 +50,7 @@ def games(store: Store) -> Iterator[GameResult]:
             unpriced(store.costless_calls(game.id), prices[game.condition]),
             "+".join(sitting.person for sitting in sorted(sat.get(game.id, ()), key=lambda one: one.person)),
             max((sitting.place for sitting in sat.get(game.id, ())), default=0),
+            None if experiment.wordings == 1 else experiment.wording(game.condition, game.deal, game.repeat),
         )
 
 

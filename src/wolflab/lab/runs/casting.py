@@ -245,6 +245,7 @@ class PlayerBuilder(Players):
     def casting(self, place: Place) -> Casting:
         """Who sits where in one game. The most specific place wins (`places_of_seat`)."""
         cast, rules = self.cast(place.condition), self.experiment.ruleset(place.condition)
+        worded = self.experiment.worded_ruleset(place.condition, place.deal, place.repeat)
 
         def seat(dealing: Dealing) -> list[Player]:
             chosen = [_place(cast, rules, dealing, number) for number in range(rules.players)]
@@ -252,7 +253,7 @@ class PlayerBuilder(Players):
             scene = self.experiment.scene
             if scene is None:
                 return players
-            lines = SCENES[scene].lines(rules, dealing)
+            lines = SCENES[scene].lines(worded, dealing)
             return [
                 replace(player, agent=Staged(player.agent, scene, lines[number]))
                 for number, player in enumerate(players)

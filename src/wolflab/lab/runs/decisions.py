@@ -35,7 +35,8 @@ class RecordedDecision:
         """All that the seat had seen, without its own notes and deductions.
 
         All lines are facts, because a third person has nothing to judge for the player. Roles have their real
-        names, even if the players saw others, which would reveal the variant.
+        names, and prompts the words as written, even if the players saw others, which would reveal the
+        variant.
         """
         return self._seen("append")
 
@@ -47,7 +48,9 @@ class RecordedDecision:
     def _seen(self, layout: Layout) -> Situation:
         rules = self.view.ruleset
         bare = self.view._replace(
-            ruleset=rules.with_(role_names={}) if rules.role_names else rules, notes=(), cache={}
+            ruleset=rules.with_(role_names={}, wording=0) if rules.role_names or rules.wording else rules,
+            notes=(),
+            cache={},
         )
         now = situation(bare, remember(bare, prune=False), self.ask, layout)
         return replace(now, facts=now.lines, pending=())

@@ -26,7 +26,8 @@ from ..experience.pool_file import erase_in_pool, is_pool
 from ..plans.served import is_elsewhere, is_served, servers_of
 from ..storage.call_store import CallStore
 from ..storage.quotes import Quotes
-from ..storage.store import GameRow, Store, asker
+from ..storage.store import GameRow, Place, Store, asker
+from .game import rules_of
 
 _REPORT, _TOURNAMENT = "wolflab report {}", "wolflab tournament --show {}"
 _MADE = {
@@ -97,7 +98,7 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
             raise StoreError(f"{folder}: there is no such folder; check its name")
     said = [(row, seat, store.said(row.id, seat)) for row, seat in found]
     quotes = Quotes(
-        (store.experiment.ruleset(row.condition).names[seat], text)
+        (rules_of(store.experiment, Place.of(row)).names[seat], text)
         for row, seat, words in said
         for text in words.values()
     )

@@ -53,8 +53,9 @@ def keys(experiment: Experiment, place: Place) -> tuple[str, str]:
 
 
 def rules_of(experiment: Experiment, place: Place) -> Ruleset:
-    """The rules of one game, with the names of its players."""
-    return ruleset_of_deal(experiment.scene, experiment.ruleset(place.condition), keys(experiment, place)[0])
+    """The rules of one game, in its wording and with the names of its players."""
+    rules = experiment.worded_ruleset(place.condition, place.deal, place.repeat)
+    return ruleset_of_deal(experiment.scene, rules, keys(experiment, place)[0])
 
 
 @dataclass

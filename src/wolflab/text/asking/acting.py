@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from ...rules import DUTIES, PASS, Ask, Pick, Ruleset
 from ..questions import Question, ReplyForm, Situation, Wording
 from .options import labels
+from .rewording import ordered
 from .sentences import listed, powers
 from .templates import phrases, render_template
 from .wording import names_of, neighbours, or_pass, pack_note, victim_shown
@@ -25,7 +26,9 @@ def request_to_act(now: Situation, ask: Ask, wording: Wording, common: dict[str,
     can = powers(now.ruleset, "decide the order of statements")
     if ask.options is None:
         office = "statement_sheriff" if now.sheriff == now.seat else "statement"
-        return render_template(f"{wording}/{_SPEECHES.get(ask.kind, office)}", **common, powers=can)
+        return render_template(
+            f"{wording}/{_SPEECHES.get(ask.kind, office)}", now.ruleset.wording, **common, powers=can
+        )
     left, right = neighbours(now)
     if ask.kind == "vote":
         name = "vote_pack" if now.pack else "vote_village"
@@ -33,10 +36,12 @@ def request_to_act(now: Situation, ask: Ask, wording: Wording, common: dict[str,
         name = _CHOICES.get(ask.kind, "night")
     duty = DUTIES.get(ask.kind)
     candidates = names_of(now, [option.seat for option in ask.options if isinstance(option, Pick)])
-    or_none = phrases(f"{wording}/phrases").get(f"or_no_{ask.kind}") if PASS in ask.options else None
+    templates = phrases(f"{wording}/phrases", now.ruleset.wording)
+    or_none = templates.get(f"or_no_{ask.kind}") if PASS in ask.options else None
     run = {"own": ("runs", "run"), "paper": ("is running", "are running")}[wording]
     return render_template(
         f"{wording}/{name}",
+        now.ruleset.wording,
         **common,
         options=", ".join(options_in_words(ask, now.ruleset, wording)),
         verb=duty.verb if duty else ask.kind,
@@ -57,12 +62,12 @@ def acting_form(ask: Ask) -> ReplyForm:
     return "statement" if ask.options is None else "action"
 
 
-def reference(form: ReplyForm, reasoning: bool | None = None) -> str:
+def reference(form: ReplyForm, ruleset: Ruleset, reasoning: bool | None = None) -> str:
     """The sentence that names the reply's form, which the prompt described before (`shared`). reasoning:
     whether it asks for reasoning (None: not mentioned); else small models give a line's number as their
     reasoning.
     """
-    templates = phrases("shared")
+    templates = phrases("shared", ruleset.wording)
     text = templates["answer"].substitute(form=form)
     if reasoning is None:
         return text
@@ -80,12 +85,13 @@ def form_asked(question: Question, name: ReplyForm, fields: FormFields, close: s
     """The form of the reply in words; its name alone where the prompt described the forms before
     (`shared`).
     """
+    ruleset = question.situation.ruleset
     if name in question.forms:
-        return reference(name, reasoning="reasoning" in fields)
-    return reply_form(question.wording, fields, close, count)
+        return reference(name, ruleset, reasoning="reasoning" in fields)
+    return reply_form(ruleset, question.wording, fields, close, count)
 
 
-def reply_form(wording: Wording, fields: FormFields, close: str, count: int = 1) -> str:
+def reply_form(ruleset: Ruleset, wording: Wording, fields: FormFields, close: str, count: int = 1) -> str:
     """The JSON object that is asked for, and further rules for the reply. count: of candidates with these
     fields.
     """
@@ -93,7 +99,7 @@ def reply_form(wording: Wording, fields: FormFields, close: str, count: int = 1)
     if count > 1:
         listed = listed if wording == "own" else f'"candidates": [\n{{\n{listed}\n}}\n]'
         empty = f'{{"candidates": [{", ".join([empty] * count)}]}}'
-    return render_template(f"{wording}/form", fields=listed, skeleton=empty, close=close)
+    return render_template(f"{wording}/form", ruleset.wording, fields=listed, skeleton=empty, close=close)
 
 
 def fields_in_words(wording: Wording, fields: FormFields) -> str:
@@ -112,7 +118,7 @@ def skeleton(names: Iterable[str], value: str = '"..."') -> str:
 
 def reply_fields(ask: Ask, ruleset: Ruleset, wording: Wording, reasoning: bool = True) -> dict[str, str]:
     """The fields of a reply that acts: reasoning if it is wanted, then the action or the statement."""
-    templates = phrases(f"{wording}/phrases")
+    templates = phrases(f"{wording}/phrases", ruleset.wording)
     if ask.options is None:
         of_campaign = "_campaign" if ask.kind == "campaign" else ""
         thought = {"reasoning": templates["reply_reasoning_speech"].template} if reasoning else {}
@@ -122,16 +128,23 @@ def reply_fields(ask: Ask, ruleset: Ruleset, wording: Wording, reasoning: bool =
     return thought | {"action": templates["reply_action"].substitute(options=options)}
 
 
-def closing_of(ask: Ask, wording: Wording) -> str:
+def closing_of(ask: Ask, ruleset: Ruleset, wording: Wording) -> str:
     """The sentence after the form; it depends on whether everybody will hear the answer."""
-    templates = phrases(f"{wording}/phrases")
+    templates = phrases(f"{wording}/phrases", ruleset.wording)
     close = templates["close"].template
     return f"{close} {templates['heard'].template}" if ask.options is None else close
+
+
+def guesses_in_words(guesses: Iterable[str], ruleset: Ruleset) -> list[str]:
+    """The roles that may be guessed, in quotation marks."""
+    return [f'"{guess}"' for guess in ordered(guesses, ruleset.wording, "role")]
 
 
 def options_in_words(ask: Ask, ruleset: Ruleset, wording: Wording) -> tuple[str, ...]:
     """The options in words; the wording "paper" has the refusal first (004 C.4)."""
     options = labels(ask, ruleset)
+    if ruleset.wording:
+        return tuple(ordered(options, ruleset.wording, "option"))
     if wording != "paper" or ask.options is None or PASS not in ask.options:
         return options
     at = ask.options.index(PASS)

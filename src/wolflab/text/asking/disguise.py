@@ -23,6 +23,7 @@ from ...errors import RulesetError
 from ...rules import ROLES, Ruleset
 from ...rules.naming import completed, own_words, plural, shown_words
 from ..reading import forms
+from .rewording import phrasings
 from .rules_text import rules_text
 from .templates import template_texts
 
@@ -247,7 +248,9 @@ _ALSO_SAID = (
 
 def _check_words(out: _Pass, back: _Pass, ruleset: Ruleset) -> None:
     """Look for shown names among what is left of the prompts' words without the roles' own, and in talk."""
-    said = (_ALSO_SAID, rules_text(ruleset, "own"), rules_text(ruleset, "paper"), *template_texts())
+    said = [_ALSO_SAID, rules_text(ruleset, "own"), rules_text(ruleset, "paper"), *template_texts()]
+    if ruleset.wording:
+        said += [text for texts in phrasings().values() for text in texts]
     stripped = [out.pattern.sub("\n", text) for text in said]
     for text in stripped:
         taken = back.pattern.search(text)

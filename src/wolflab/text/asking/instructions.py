@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..questions import Choose, Decide, Deduce, Plan, Propose, Question, Rate, Wording
+from ..questions import Choose, Decide, Deduce, Plan, Propose, Question, Rate, Situation, Wording
 from .acting import (
     acting_form,
     closing_of,
     fields_in_words,
     form_asked,
+    guesses_in_words,
     reference,
     reply_fields,
     request_to_act,
@@ -34,7 +35,8 @@ def instruction(question: Question) -> str:
     match task:
         case Decide(ask, None, "", None):
             fields = reply_fields(ask, now.ruleset, wording)
-            form = form_asked(question, acting_form(ask), fields, closing_of(ask, wording))
+            close = closing_of(ask, now.ruleset, wording)
+            form = form_asked(question, acting_form(ask), fields, close)
             return f"{request_to_act(now, ask, wording, common)}\n{form}"
         case Deduce():
             return _deduce(question, task, common)
@@ -46,10 +48,11 @@ def instruction(question: Question) -> str:
             }
             return render_template(
                 f"{wording}/rate",
+                now.ruleset.wording,
                 **common,
                 whom="each of these players" if len(names) > 1 else "this player",
                 targets=listed(names),
-                form=_own_form(wording, "rate_form", values),
+                form=_own_form(now, wording, "rate_form", values),
                 **values,
             )
         case Decide(_, None) | Plan() | Propose() | Choose():
@@ -60,12 +63,12 @@ def instruction(question: Question) -> str:
 
 def _deduce(question: Question, task: Deduce, common: dict[str, str]) -> str:
     now, wording = question.situation, question.wording
-    templates = phrases(f"{wording}/phrases")
+    templates = phrases(f"{wording}/phrases", now.ruleset.wording)
     asked = [name for name in ("reasoning", "confidence", "evidence") if name in task.attributes]
     wishes = [templates[f"wish_{name}"].template for name in asked]
     if wording == "own" or not wishes:
         wishes.insert(0, templates["wish_role"].template)
-    guesses = ", ".join(f'"{guess}"' for guess in task.guesses)
+    guesses = ", ".join(guesses_in_words(task.guesses, now.ruleset))
     fields = {name: templates[f"field_{name}"].substitute(guesses=guesses) for name in ("role", *asked)}
     names = names_of(now, task.targets)
     several, first = len(names) > 1, names[0] if names else ""
@@ -79,19 +82,20 @@ def _deduce(question: Question, task: Deduce, common: dict[str, str]) -> str:
     }
     text = render_template(
         f"{wording}/deduce",
+        now.ruleset.wording,
         **common,
         targets=listed(names),
         roles="roles" if several else "role",
         whom="each" if several else first,
         wishes=listed(wishes),
-        form=reference("judgement")
+        form=reference("judgement", now.ruleset)
         if "judgement" in question.forms
-        else _own_form(wording, "deduce_form", values),
+        else _own_form(now, wording, "deduce_form", values),
         **values,
     )
     return without_blank_lines(text)
 
 
-def _own_form(wording: Wording, name: str, values: Mapping[str, str]) -> str:
+def _own_form(now: Situation, wording: Wording, name: str, values: Mapping[str, str]) -> str:
     """The form of our own wording; the papers' stands in the request."""
-    return render_template(f"own/{name}", **values) if wording == "own" else ""
+    return render_template(f"own/{name}", now.ruleset.wording, **values) if wording == "own" else ""

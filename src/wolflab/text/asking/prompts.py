@@ -31,13 +31,14 @@ from ..notes import UNCERTAIN, Belief
 from ..questions import Question, Situation, Wording
 from .disguise import disguised
 from .instructions import instruction
+from .rewording import ordered
 from .rules_text import rules_text
 from .sentences import a_role
 from .shared import after_news, judgements, known_to_all, known_to_seat, reply_forms
 from .templates import phrases, render_template
 from .wording import cited, living_names, numbered, pack_in_words, sheriff_and_pack, without_blank_lines
 
-STYLES: dict[str, str] = {name: phrase.template for name, phrase in phrases("styles").items()}
+STYLES: dict[str, str] = {name: phrase.template for name, phrase in phrases("styles", 0).items()}
 """The six styles of 004 C.7: name → sentence put before the instruction ("default" has none)."""
 
 _SHOWN_REPLY = 4000
@@ -61,7 +62,10 @@ def messages(question: Question, corrections: tuple[tuple[str, str], ...] = ()) 
     for past in question.history:
         chat.append(Message("user", after_news(question.situation, past.lines, past.asked)))
         chat.append(Message("assistant", past.replied))
-    chat += [Message("user", f"{context}\n\n{asked}" if context else asked), *corrected(corrections)]
+    chat += [
+        Message("user", f"{context}\n\n{asked}" if context else asked),
+        *corrected(corrections, ruleset.wording),
+    ]
     return tuple(
         message if message.role == "assistant" else Message(message.role, disguised(message.content, ruleset))
         for message in chat
@@ -83,12 +87,12 @@ def shared_ends(question: Question, chat: Sequence[Message]) -> tuple[int, ...] 
     return None
 
 
-def corrected(corrections: Sequence[tuple[str, str]]) -> list[Message]:
-    """Each failed reply and what was wrong with it, as messages of a chat."""
+def corrected(corrections: Sequence[tuple[str, str]], wording: int = 0) -> list[Message]:
+    """Each failed reply and what was wrong with it, as messages of a chat, in the wording of that number."""
     chat = []
     for reply, reason in corrections:
         chat.append(Message("assistant", reply[:_SHOWN_REPLY].strip() or "(empty)"))
-        chat.append(Message("user", render_template("correction", reason=clean(reason, 2000))))
+        chat.append(Message("user", render_template("correction", wording, reason=clean(reason, 2000))))
     return chat
 
 
@@ -144,8 +148,9 @@ def _parts(*texts: str) -> str:
 
 def _rules(question: Question) -> str:
     """The rules and hints at strategy, as far as the question has them."""
-    templates = phrases(f"{question.wording}/reflective")
-    rules = rules_text(question.situation.ruleset, question.wording)
+    ruleset = question.situation.ruleset
+    templates = phrases(f"{question.wording}/reflective", ruleset.wording)
+    rules = rules_text(ruleset, question.wording)
     text = rules if question.rules else templates["no_rules"].template
     return f"{text}\n\n{templates['tips'].template}" if question.tips else text
 
@@ -154,19 +159,21 @@ def _rules(question: Question) -> str:
 
 
 def _context_paper(now: Situation) -> str:
-    templates = phrases("sections")
+    templates = phrases("sections", now.ruleset.wording)
+    blocks = {
+        "facts": now.facts,
+        "truths": now.truths,
+        "falsehoods": now.falsehoods,
+        "pending": now.pending,
+    }
     sections = [
-        f"{templates[name].template}\n{numbered(now, lines)}"
-        for name, lines in (
-            ("facts", now.facts),
-            ("truths", now.truths),
-            ("falsehoods", now.falsehoods),
-            ("pending", now.pending),
-        )
-        if lines
+        f"{templates[name].template}\n{numbered(now, blocks[name])}"
+        for name in ordered(blocks, now.ruleset.wording, "blocks")
+        if blocks[name]
     ]
     text = render_template(
         "context_paper",
+        now.ruleset.wording,
         alive=living_names(now),
         standing=sheriff_and_pack(now, True),
         blocks="\n".join(sections),
@@ -177,6 +184,7 @@ def _context_paper(now: Situation) -> str:
 def _context_append(now: Situation) -> str:
     return render_template(
         "context_append",
+        now.ruleset.wording,
         name=now.ruleset.names[now.seat],
         a_role=a_role(now.role),
         pack=pack_in_words(now),
@@ -189,7 +197,7 @@ def _context_recall(now: Situation, wording: Wording) -> str:
 
     The wording "paper" has the latest first.
     """
-    templates = phrases(f"{wording}/reflective")
+    templates = phrases(f"{wording}/reflective", now.ruleset.wording)
     older = ""
     if now.informative:
         older = f"{templates['informative'].template}\n{numbered(now, now.informative)}"
@@ -198,6 +206,7 @@ def _context_recall(now: Situation, wording: Wording) -> str:
     first, second = (recent, older) if wording == "paper" else (older, recent)
     text = render_template(
         "context_recall",
+        now.ruleset.wording,
         name=now.ruleset.names[now.seat],
         a_role=a_role(now.role),
         pack=pack_in_words(now),
@@ -210,8 +219,8 @@ def _context_recall(now: Situation, wording: Wording) -> str:
 
 
 def _now_append(now: Situation, with_pack: bool = False) -> str:
-    templates = phrases("sections")
-    text = render_template("now_append", alive=living_names(now), standing=sheriff_and_pack(now, with_pack))
+    templates, standing = phrases("sections", now.ruleset.wording), sheriff_and_pack(now, with_pack)
+    text = render_template("now_append", now.ruleset.wording, alive=living_names(now), standing=standing)
     judges = now.truths or now.falsehoods  # who judges nobody has nothing left to judge
     for name, lines in (("truths", now.truths), ("falsehoods", now.falsehoods), ("pending", now.pending)):
         if judges and (said := [line for line in lines if not line.silent]):
@@ -233,8 +242,11 @@ def _beliefs_in_words(now: Situation, beliefs: tuple[Belief, ...], lasting: bool
         return ""
     numbers = {line.position: line.cited for line in now.lines}
     confirmed = {line.event.target: line.event.what for line in now.facts if isinstance(line.event, Learned)}
+    listed = ordered(beliefs, now.ruleset.wording, "player", lambda belief: belief.target)
     return render_template(
-        "beliefs", beliefs="\n".join(_belief(now, b, numbers, confirmed, lasting) for b in beliefs)
+        "beliefs",
+        now.ruleset.wording,
+        beliefs="\n".join(_belief(now, b, numbers, confirmed, lasting) for b in listed),
     )
 
 
@@ -273,4 +285,4 @@ def opinion(belief: Belief) -> str:
 def _style(now: Situation, style: str | None) -> str:
     if style is None:
         return ""
-    return phrases("styles")[style].substitute(a_role=a_role(now.role))
+    return phrases("styles", now.ruleset.wording)[style].substitute(a_role=a_role(now.role))

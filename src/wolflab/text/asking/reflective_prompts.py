@@ -47,7 +47,7 @@ def questionnaire(role: str, wording: Wording, ruleset: Ruleset) -> tuple[str, .
 
     Of the paper's special roles, those of this game are named.
     """
-    written = phrases(f"{wording}/questionnaire")
+    written = phrases(f"{wording}/questionnaire", 0)
     own = role if f"{role} 1" in written else _ALIKE.get(role, "Villager")
     if own == "Villager" and role in ROLES and ROLES[role].wolf:
         own = "Werewolf"
@@ -70,7 +70,7 @@ def reflective_instruction(question: Question, common: dict[str, str]) -> str:
         case Decide(_, Aids()):
             return _respond(now, task, wording, common)
         case Interview(_, claimed):
-            return render_template("interview", **common, claimed=a_role(claimed))
+            return render_template("interview", now.ruleset.wording, **common, claimed=a_role(claimed))
         case Judge():
             return _judge(now, task, common)
         case ChooseQuestions() | AskQuestions() | AnswerQuestion() | Reflect() | Extract():
@@ -84,15 +84,15 @@ def _step(
     wording: Wording,
     common: dict[str, str],
 ) -> str:
-    templates = phrases(f"{wording}/reflective")
-    asked = moderator_request(now, task.ask)
+    templates = phrases(f"{wording}/reflective", number := now.ruleset.wording)
+    common = {**common, "request": moderator_request(now, task.ask)}
     match task:
         case ChooseQuestions(_, candidates, count):
             listing = "\n".join(f"{number}. {candidate}" for number, candidate in enumerate(candidates, 1))
             text = render_template(
                 f"{wording}/choose_questions",
+                number,
                 **common,
-                request=asked,
                 questions=listing,
                 **_counted(count, wording),
             )
@@ -100,8 +100,8 @@ def _step(
             listing = "\n".join([templates["chosen"].template, *(f"- {question}" for question in chosen)])
             text = render_template(
                 f"{wording}/ask_questions",
+                number,
                 **common,
-                request=asked,
                 chosen=listing if chosen else "",
                 more=templates["more" if chosen else "more_free"].template,
                 **_counted(count, wording),
@@ -112,8 +112,8 @@ def _step(
             )
             text = render_template(
                 f"{wording}/answer",
+                number,
                 **common,
-                request=asked,
                 question=question,
                 earlier=_pairs(templates["earlier"].template, earlier),
                 messages=f"{heading}\n{numbered(now, messages)}" if messages else "",
@@ -121,8 +121,8 @@ def _step(
         case Reflect(_, answers):
             text = render_template(
                 f"{wording}/reflect",
+                number,
                 **common,
-                request=asked,
                 example=example_of_reflection(now.role, wording),
                 in_heart=" and the following in heart" if answers else "",
                 answers=_pairs(templates["reflect_answers"].template, answers),
@@ -130,7 +130,12 @@ def _step(
         case Extract(_, reflection, bad, good):
             listing = "\n".join(f"- {response}" for response in good)
             text = render_template(
-                f"{wording}/extract", **common, request=asked, reflection=reflection, bad=bad, good=listing
+                f"{wording}/extract",
+                number,
+                **common,
+                reflection=reflection,
+                bad=bad,
+                good=listing,
             )
     return without_blank_lines(text)
 
@@ -145,13 +150,13 @@ def _counted(count: int, wording: Wording) -> dict[str, str]:
         "numbers": "numbers" if several else "number",
         "are": "are" if several else "is",
         "commas": ", parted by commas," if several else "",
-        "parted": phrases(f"{wording}/reflective")["parted"].template if several else "",
+        "parted": phrases(f"{wording}/reflective", 0)["parted"].template if several else "",
     }
 
 
 def example_of_reflection(role: str, wording: Wording) -> str:
     """The example of a reflection's beginning, if the wording shows one (003 Table 3)."""
-    return phrases(f"{wording}/reflective")["example"].substitute(role=role)
+    return phrases(f"{wording}/reflective", 0)["example"].substitute(role=role)
 
 
 def _pairs(heading: str, pairs: Pairs) -> str:
@@ -162,9 +167,10 @@ def _pairs(heading: str, pairs: Pairs) -> str:
 
 def _respond(now: Situation, task: Decide, wording: Wording, common: dict[str, str]) -> str:
     ask, aids, thinks = task.ask, task.aids or Aids(), wants_reasoning(task)
-    templates = phrases(f"{wording}/reflective")
+    templates = phrases(f"{wording}/reflective", now.ruleset.wording)
     text = render_template(
         f"{wording}/respond",
+        now.ruleset.wording,
         **common,
         request=moderator_request(now, ask),
         note=pack_note(now, ask.kind, wording),
@@ -173,7 +179,12 @@ def _respond(now: Situation, task: Decide, wording: Wording, common: dict[str, s
         suggestion=templates["suggestion"].substitute(text=aids.suggestion) if aids.suggestion else "",
         think=templates["think" if thinks else "no_think"].template,
         considered=considered(now, task, wording),
-        form=reply_form(wording, reply_fields(ask, now.ruleset, wording, thinks), closing_of(ask, wording)),
+        form=reply_form(
+            now.ruleset,
+            wording,
+            reply_fields(ask, now.ruleset, wording, thinks),
+            closing_of(ask, now.ruleset, wording),
+        ),
     )
     return without_blank_lines(text)
 
@@ -182,6 +193,7 @@ def _judge(now: Situation, task: Judge, common: dict[str, str]) -> str:
     criteria = "\n".join(f"- {name}: {definition}" for name, definition in task.criteria)
     return render_template(
         "judge",
+        now.ruleset.wording,
         **common,
         request=moderator_request(now, task.ask),
         reply=task.reply,

@@ -14,6 +14,7 @@ from functools import lru_cache
 from ...rules import Role, Ruleset
 from ..questions import Wording
 from .options import NUMBER_WORDS
+from .rewording import ordered, reworded
 from .sentences import listed
 
 _COUNTS = ("no", *NUMBER_WORDS)
@@ -24,9 +25,9 @@ def rules_text(ruleset: Ruleset, wording: Wording = "own") -> str:
     """The full rules: setting, roles, night, day, winning; paragraphs parted by blank lines.
 
     wording: "paper" opens as 002 §6.1 and 003 A.5 do, "own" also tells how to read a prompt. `docs/rules.md`
-    lists what differs from the papers' texts.
+    lists what differs from the papers' texts. The ruleset's `wording` says in which phrasings and orders.
     """
-    return f"{_setting(ruleset, wording)}\n\n{_rules(ruleset)}"
+    return reworded(f"{_setting(ruleset, wording)}\n\n{_rules(ruleset)}", ruleset.wording)
 
 
 def rules_for_people(ruleset: Ruleset) -> str:
@@ -57,7 +58,8 @@ def _count(n: int) -> str:
 
 
 def _table(rules: Ruleset) -> str:
-    return f"{_count(rules.players)} players: {listed(rules.names)}"
+    names = [rules.names[seat] for seat in ordered(range(rules.players), rules.wording, "player")]
+    return f"{_count(rules.players)} players: {listed(names)}"
 
 
 def _setting(rules: Ruleset, wording: Wording) -> str:
@@ -77,14 +79,13 @@ def _setting(rules: Ruleset, wording: Wording) -> str:
 
 
 def _roles(rules: Ruleset) -> str:
+    cast = ordered(rules.cast, rules.wording, "role", lambda role: role.name)
     counted = [
         f"{_count(n)} {role.name if n == 1 else role.plural}"
-        for role in rules.cast
+        for role in cast
         if (n := rules.count(role.name))
     ]
-    village = [
-        role.name if rules.count(role.name) == 1 else role.plural for role in rules.cast if not role.wolf
-    ]
+    village = [role.name if rules.count(role.name) == 1 else role.plural for role in cast if not role.wolf]
     return (
         f"Roles: there are {listed(counted)}. Each player is secretly dealt one role at the beginning and "
         f"belongs either to the Werewolves or to the village ({listed(village)}). Night and day rounds "

@@ -14,7 +14,8 @@ from ...rules import Learned
 from ..clean import clean
 from ..notes import Belief
 from ..questions import Deduce, Line, Question, ReplyForm, Situation, guessable
-from .acting import fields_in_words, skeleton
+from .acting import fields_in_words, guesses_in_words, skeleton
+from .rewording import ordered
 from .sentences import a_role, capitalised, sentence, when
 from .templates import phrases
 from .wording import cited, living_names, numbered, pack_in_words, sheriff_and_pack
@@ -24,26 +25,29 @@ _NONE = "(nothing)"
 
 def reply_forms(question: Question) -> str:
     """The forms that the player's requests name: the content of each field, then an empty form."""
-    listed = phrases("forms")
+    listed = phrases("forms", question.situation.ruleset.wording)
     forms = (f"{listed[form].template}\n{_reply_form(question, form)}" for form in question.forms)
     return "\n\n".join((listed["intro"].template, *forms))
 
 
 def _reply_form(question: Question, form: ReplyForm) -> str:
-    own, shared = phrases("own/phrases"), phrases("shared")
+    rules = question.situation.ruleset
+    own, shared = phrases("own/phrases", rules.wording), phrases("shared", rules.wording)
     why = {"reasoning": own["reply_reasoning"].template}
     match form:
         case "candidates":
             return '{"candidates": [{...}, {...}]}'
         case "judgement":
-            guesses = ", ".join(f'"{guess}"' for guess in guessable(question.situation.ruleset))
+            guesses = ", ".join(guesses_in_words(guessable(rules), rules))
             fields = {
                 name: own[f"field_{name}"].safe_substitute(guesses=guesses)
                 for name in ("role", "reasoning", "confidence", "evidence")
             }
             if question.layout == "shared":
                 fields["evidence"] += ', such as [3, "S2"]'
-            return f'{fields_in_words("own", fields)}\n{{"player_1": {skeleton(fields)}, ...}}'
+            # Wording 0 has this name under all rules; what was asked before must stay what it was.
+            name = rules.names[0] if rules.wording else "player_1"
+            return f'{fields_in_words("own", fields)}\n{{"{name}": {skeleton(fields)}, ...}}'
         case "statement":
             fields, close = why | {"statement": own["reply_statement"].template}, f"\n{own['heard'].template}"
         case "action" | "choice":
@@ -55,12 +59,12 @@ def after_news(now: Situation, lines: Sequence[Line], asked: str) -> str:
     """A request of a dialogue, with what happened since the previous one before it."""
     if not lines:
         return asked
-    return f"{phrases('shared')['news'].template}\n{numbered(now, lines)}\n\n{asked}"
+    return f"{phrases('shared', now.ruleset.wording)['news'].template}\n{numbered(now, lines)}\n\n{asked}"
 
 
 def known_to_all(now: Situation) -> str:
     """The public knowledge: the same for every seat that is asked at this time."""
-    templates = phrases("shared")
+    templates = phrases("shared", now.ruleset.wording)
     parts = (templates["public"].template, _under_headings(now))
     matters = templates["standing"].substitute(alive=living_names(now))
     return "\n".join(part for part in (*parts, matters, sheriff_and_pack(now, False)) if part)
@@ -81,7 +85,8 @@ def _under_headings(now: Situation) -> str:
 
 def known_to_seat(now: Situation) -> str:
     """The seat's identity, its private knowledge, and its classification of the others' statements."""
-    templates, of_statements = phrases("shared"), phrases("sections")
+    number = now.ruleset.wording
+    templates, of_statements = phrases("shared", number), phrases("sections", number)
     text = [f"You are {now.ruleset.names[now.seat]}, {a_role(now.role)}.{pack_in_words(now)}"]
     lines = numbered(now, [line for line in now.lines if line.number < 0])
     text += [templates["private"].template, lines or _NONE]
@@ -97,8 +102,10 @@ def judgements(question: Question) -> str:
     if not question.beliefs:
         return ""
     reasoned = not isinstance(task, Deduce)
-    lines = [_judgement(now, belief, reasoned) for belief in question.beliefs]
-    return "\n".join((phrases("shared")["judged"].template, *lines))
+    number = now.ruleset.wording
+    beliefs = ordered(question.beliefs, number, "player", lambda belief: belief.target)
+    lines = [_judgement(now, belief, reasoned) for belief in beliefs]
+    return "\n".join((phrases("shared", number)["judged"].template, *lines))
 
 
 def _judgement(now: Situation, belief: Belief, reasoned: bool) -> str:

@@ -33,14 +33,14 @@ def strategic_instruction(question: Question, common: dict[str, str]) -> str:
         case Decide(ask):
             parts = [request_to_act(now, ask, wording, common), considered(now, task, wording)]
             fields = reply_fields(ask, now.ruleset, wording, wants_reasoning(task))
-            form = form_asked(question, acting_form(ask), fields, closing_of(ask, wording))
+            form = form_asked(question, acting_form(ask), fields, closing_of(ask, now.ruleset, wording))
             return "\n".join([*parts, form])
     raise AssertionError(task)
 
 
 def considered(now: Situation, task: Decide, wording: Wording) -> str:
     """The plan or the intent that a decision is to follow; empty for neither."""
-    templates = phrases(f"{wording}/strategic")
+    templates = phrases(f"{wording}/strategic", now.ruleset.wording)
     sentences = []
     if task.plan:
         sentences.append(templates["plan"].substitute(text=_quoted(task.plan)))
@@ -50,7 +50,7 @@ def considered(now: Situation, task: Decide, wording: Wording) -> str:
 
 
 def _intent(now: Situation, intent: Intent, wording: Wording) -> str:
-    return phrases(f"{wording}/strategic")[intent.kind].substitute(
+    return phrases(f"{wording}/strategic", now.ruleset.wording)[intent.kind].substitute(
         worded=intent_in_words(intent, now.ruleset),
         name=now.ruleset.names[intent.seat] if intent.seat is not None else "nobody",
         a_role=a_role(intent.role or now.role),
@@ -58,9 +58,10 @@ def _intent(now: Situation, intent: Intent, wording: Wording) -> str:
 
 
 def _plan(now: Situation, task: Plan, wording: Wording, common: dict[str, str]) -> str:
-    templates = phrases(f"{wording}/strategic")
+    templates = phrases(f"{wording}/strategic", now.ruleset.wording)
     text = render_template(
         f"{wording}/plan",
+        now.ruleset.wording,
         **common,
         request=moderator_request(now, task.ask),
         note=pack_note(now, task.ask.kind, wording),
@@ -73,18 +74,19 @@ def _plan(now: Situation, task: Plan, wording: Wording, common: dict[str, str]) 
 def _propose(question: Question, task: Propose, common: dict[str, str]) -> str:
     """A first candidate is asked for like an action, further ones by how they are to differ."""
     now, wording, ask = question.situation, question.wording, task.ask
-    templates, name = phrases(f"{wording}/strategic"), acting_form(ask)
+    templates, name = phrases(f"{wording}/strategic", now.ruleset.wording), acting_form(ask)
     parts = [request_to_act(now, ask, wording, common)]
     if task.earlier:
-        parts += [templates["earlier"].template, _listed(task.earlier, ask, wording)]
+        parts += [templates["earlier"].template, _listed(task.earlier, now, ask, wording)]
         differ = "differ" if task.count > 1 else "differ_one"
         parts.append(templates[differ].substitute(count=number_in_words(task.count)))
     elif task.count > 1:
         things = "statements" if ask.options is None else "actions"
         parts.append(templates[f"propose_{things}"].substitute(count=number_in_words(task.count)))
-    close = closing_of(ask, wording)
+    close = closing_of(ask, now.ruleset, wording)
     if task.count > 1:
-        entries = phrases(f"{wording}/phrases")["entries"].substitute(count=number_in_words(task.count))
+        entry = phrases(f"{wording}/phrases", now.ruleset.wording)["entries"]
+        entries = entry.substitute(count=number_in_words(task.count))
         close, name = f"{entries} {close}", "candidates"
     form = form_asked(question, name, reply_fields(ask, now.ruleset, wording), close, task.count)
     return "\n".join([*parts, form])
@@ -92,7 +94,7 @@ def _propose(question: Question, task: Propose, common: dict[str, str]) -> str:
 
 def _choose(question: Question, task: Choose, common: dict[str, str]) -> str:
     now, wording = question.situation, question.wording
-    templates, count = phrases(f"{wording}/phrases"), len(task.candidates)
+    templates, count = phrases(f"{wording}/phrases", now.ruleset.wording), len(task.candidates)
     fields = {
         "reasoning": templates["reply_reasoning"].template,
         "choice": templates["reply_choice"].substitute(count=count),
@@ -100,18 +102,19 @@ def _choose(question: Question, task: Choose, common: dict[str, str]) -> str:
     return without_blank_lines(
         render_template(
             f"{wording}/choose",
+            now.ruleset.wording,
             **common,
             request=moderator_request(now, task.ask, with_options=False),
             note=pack_note(now, task.ask.kind, wording),
-            candidates=_listed(task.candidates, task.ask, wording),
+            candidates=_listed(task.candidates, now, task.ask, wording),
             form=form_asked(question, "choice", fields, templates["close"].template),
         )
     )
 
 
-def _listed(candidates: tuple[Candidate, ...], ask: Ask, wording: Wording) -> str:
+def _listed(candidates: tuple[Candidate, ...], now: Situation, ask: Ask, wording: Wording) -> str:
     """Candidates by number, each with its reasoning; a statement stands in quotation marks."""
-    templates = phrases(f"{wording}/strategic")
+    templates = phrases(f"{wording}/strategic", now.ruleset.wording)
     lines = []
     for number, candidate in enumerate(candidates, 1):
         action = _quoted(candidate.action)

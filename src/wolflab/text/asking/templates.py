@@ -1,7 +1,8 @@
 """The prompt templates: text files under `prompts/`, read once.
 
-`prompts/paper` and `prompts/own` hold the two wordings under the same names, `prompts/` what both
-share. Placeholders are ``$name``; files of short phrases have one ``key: phrase`` a line.
+`prompts/paper` and `prompts/own` hold the papers' templates and our own under the same names, `prompts/` what
+both share. Placeholders are ``$name``; files of short phrases have one ``key: phrase`` a line. A template is
+read in the phrasings of a wording's number (`rewording`).
 """
 
 from __future__ import annotations
@@ -10,12 +11,19 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
+from .rewording import reworded
+
 _FOLDER = Path(__file__).with_name("prompts")
 
 
 @cache
-def _template(path: str) -> Template:
-    return Template((_FOLDER / path).read_text(encoding="utf-8").strip("\n"))
+def _text(path: str) -> str:
+    return (_FOLDER / f"{path}.txt").read_text(encoding="utf-8").strip("\n")
+
+
+@cache
+def _template(path: str, number: int) -> Template:
+    return Template(reworded(_text(path), number))
 
 
 @cache
@@ -24,13 +32,15 @@ def template_texts() -> tuple[str, ...]:
     return tuple(file.read_text(encoding="utf-8") for file in sorted(_FOLDER.rglob("*.txt")))
 
 
-def render_template(path: str, **values: object) -> str:
-    """The template `path` ("own/vote_pack") with every placeholder filled; KeyError when one is not."""
-    return _template(f"{path}.txt").substitute(values)
+def render_template(path: str, number: int, /, **values: object) -> str:
+    """The template `path` ("own/vote_pack") in the wording of that number, with every placeholder filled;
+    KeyError when one is not.
+    """
+    return _template(path, number).substitute(values)
 
 
 @cache
-def phrases(path: str) -> dict[str, Template]:
-    """The phrases of a ``key: phrase`` file."""
-    lines = [line.partition(":") for line in _template(f"{path}.txt").template.splitlines()]
-    return {key.strip(): Template(phrase.strip()) for key, _, phrase in lines}
+def phrases(path: str, number: int) -> dict[str, Template]:
+    """The phrases of a ``key: phrase`` file in the wording of that number."""
+    lines = [line.partition(":") for line in _text(path).splitlines()]
+    return {key.strip(): Template(reworded(phrase.strip(), number)) for key, _, phrase in lines}

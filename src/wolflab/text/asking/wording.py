@@ -31,13 +31,14 @@ from ..questions import (
     Wording,
 )
 from .options import NUMBER_WORDS, labels
+from .rewording import ordered
 from .sentences import line_sentence, listed
 from .templates import phrases
 
 
 def names_of(now: Situation, seats: Iterable[int]) -> list[str]:
-    """The players' names."""
-    return [now.ruleset.names[seat] for seat in seats]
+    """The players' names, in the order of the wording."""
+    return [now.ruleset.names[seat] for seat in ordered(seats, now.ruleset.wording, "player")]
 
 
 def living_names(now: Situation) -> str:
@@ -47,7 +48,7 @@ def living_names(now: Situation) -> str:
 
 def sheriff_and_pack(now: Situation, with_pack: bool) -> str:
     """Sentences on the Sheriff, if there is the office, and on the pack, for its members."""
-    templates = phrases("sections")
+    templates = phrases("sections", now.ruleset.wording)
     sentences = []
     if now.sheriff is not None:
         gone = "" if now.sheriff in now.alive else " (out of the game)"
@@ -56,14 +57,15 @@ def sheriff_and_pack(now: Situation, with_pack: bool) -> str:
         sentences.append(templates["no_sheriff"].template)
     if with_pack and now.pack:
         sentences.append(templates["pack"].substitute(names=", ".join(names_of(now, now.pack))))
-    return "\n".join(sentences)
+    return "\n".join(ordered(sentences, now.ruleset.wording, "standing"))
 
 
 def pack_in_words(now: Situation) -> str:
     """The pack as a sentence, for its members."""
     if not now.pack:
         return ""
-    return f" {phrases('sections')['pack'].substitute(names=', '.join(names_of(now, now.pack)))}."
+    names = ", ".join(names_of(now, now.pack))
+    return f" {phrases('sections', now.ruleset.wording)['pack'].substitute(names=names)}."
 
 
 def time_of(now: Situation, wording: Wording = "own") -> str:
@@ -140,12 +142,12 @@ def without_blank_lines(text: str) -> str:
 
 def moderator_request(now: Situation, ask: Ask, *, with_options: bool = True) -> str:
     """The moderator's request to the player, such as "vote for …", with the options or without."""
-    templates = phrases("requests")
+    templates = phrases("requests", now.ruleset.wording)
     duty = DUTIES.get(ask.kind)
     left, right = neighbours(now)
     due = "night" if duty is None or duty.when == "night" else "now"
     request = templates[ask.kind if ask.kind in templates else due].substitute(
-        options=", ".join(labels(ask, now.ruleset)) if ask.options is not None else "",
+        options=", ".join(ordered(labels(ask, now.ruleset), now.ruleset.wording, "option")),
         verb=duty.verb if duty else ask.kind,
         or_pass=or_pass(ask),
         victim=victim_shown(now),
@@ -184,6 +186,6 @@ def pack_note(now: Situation, kind: str, wording: str) -> str:
     duty = DUTIES.get(kind)
     if not mates or duty is None or not duty.chained:
         return ""
-    phrase = phrases(f"{wording}/phrases")[f"note_{now.ruleset.wolf_agreement}"]
+    phrase = phrases(f"{wording}/phrases", now.ruleset.wording)[f"note_{now.ruleset.wolf_agreement}"]
     teammates = "teammate" if len(mates) == 1 else "teammates"
     return " " + phrase.substitute(mates=f"your {teammates} {listed(names_of(now, mates))}")

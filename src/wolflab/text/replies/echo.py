@@ -8,12 +8,14 @@ templates of both wordings; it knows no question.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
+from string import Template
 from typing import get_args
 
-from ...rules import Ask, Ruleset
+from ...rules import WORDINGS, Ask, Ruleset
 from ..asking.acting import options_in_words
 from ..asking.options import labels
+from ..asking.rewording import reworded
 from ..asking.templates import phrases
 from ..questions import Wording
 
@@ -34,12 +36,20 @@ def words_of(text: str) -> str:
 @lru_cache(64)
 def _shown(**values: str) -> frozenset[str]:
     """The texts that prompts show in the place of fields, as `words_of`; "" (of "...") is one of them."""
-    return frozenset(
-        words_of(phrase.safe_substitute(values))
+    return frozenset(words_of(template.safe_substitute(values)) for template in _templates()) | {""}
+
+
+@cache
+def _templates() -> tuple[Template, ...]:
+    """The templates of these texts in every wording."""
+    texts = (
+        reworded(phrase.template, number)
         for path in ("paper/phrases", "own/phrases", "shared")
-        for key, phrase in phrases(path).items()
+        for key, phrase in phrases(path, 0).items()
         if key.startswith(("reply_", "field_"))
-    ) | {""}
+        for number in range(WORDINGS)
+    )
+    return tuple(map(Template, dict.fromkeys(texts)))
 
 
 def is_echo(text: str, count: int = 0) -> bool:

@@ -11,7 +11,7 @@ from ...metrics.play import label_speaks, reported_calls
 from ...metrics.shapes import ConditionResult, Summary
 from ...stats.intervals import UNWEIGHTED, Estimate
 from ...usage import Cost
-from ..wording import counted_in_words
+from ..wording import counted_in_words, draws_called
 from .report_table import Cell, ReportTable, TableRow
 
 UNKNOWN = "unknown"
@@ -140,7 +140,7 @@ def _counted(estimate: Estimate, cluster: str = "deal") -> list[str]:
 
 def _plain_numbers(estimate: Estimate, cluster: str = "deal") -> dict[str, float | int | None]:
     """An estimate's plain numbers, by their columns in CSV."""
-    draws = {"people" if estimate.people else "draws": estimate.draws} if estimate.draws else {}
+    draws = {draws_called(estimate): estimate.draws} if estimate.draws else {}
     return {
         "": estimate.value,
         "low": estimate.low,

@@ -17,6 +17,14 @@ stands beside the standing of players of that role who are not Sheriff. What is 
 is the office's share, as far as the same player sits at all seats: a Sheriff of another model or recipe is
 apart by that, too.</p>"""
 
+ERROR = """<p class="lead">Every deal was played in several wordings of the prompts. A number differs between
+deals (other cards), between wordings (the same in other words), and for the rest (other draws, other replies;
+and wordings that act otherwise with other cards). These three columns are standard deviations; the interval
+of the second is wide if there are few wordings. The standard error of the value is for other deals and other
+wordings. More deals leave the part of the wordings as it is, and more wordings leave the part of the deals.
+The last two columns say what the standard error would be; both mean twice the games.</p>
+"""
+
 MIX = """<p class="lead">Share of the games that count in which the Sheriff had this role. How far a
 Sheriff is believed depends on its role, so void games and chance move Ratio if they move these shares away
 from those of the cards.</p>

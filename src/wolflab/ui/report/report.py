@@ -75,6 +75,7 @@ def report_page(
             ("planted", "Planted effects", sections.planted),
             ("who", "Who plays", beside(extra.who_plays)),
             ("main", "Results", lambda summary: sections.main_section(summary, extras, links)),
+            ("error", "Where the error comes from", sections.error),
             ("differs", "What differs", beside(extra.differs)),
             ("along", conducted.along_title(summary), conducted.along),
             ("growing", "While experience grows", beside(extra.growing)),

@@ -4,11 +4,13 @@ show.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 
 from ...lab.results.extras import Extras
+from ...metrics.measure import Measure
 from ...metrics.registry import MEASURES
 from ...metrics.shapes import ConditionResult, Contrast, FigureComparison, Summary
 from ...stats.resampling import SEED
@@ -93,6 +95,57 @@ def _games(condition: ConditionResult, marks: tuple[str, ...], links: Links) -> 
         numbers={"done": counts.done, "planned": counts.planned, **lost},
         to=links.games(unmarked(condition.name), status="done"),
     )
+
+
+def error(summary: Summary) -> PagePart:
+    """Where the error comes from, if prompts have several wordings: a table for each condition."""
+    kept = [*headlines(summary), *(MEASURES[contrast.metric] for contrast in summary.contrasts)]
+    tables = [
+        ReportTable(
+            f"Where the error comes from: {condition.name}",
+            [
+                "",
+                "value",
+                f"between {parts_there[0].deals:,} deals",
+                f"between {parts_there[0].draws:,} wordings",
+                "rest",
+                "standard error",
+                "of it by wordings",
+                "with twice the deals",
+                "with twice the wordings",
+            ],
+            [
+                _components(condition, measure)
+                for measure in dict.fromkeys(kept)
+                if measure.name in condition.components
+            ],
+            instrument=summary.instrument,
+        )
+        for condition in summary.conditions
+        if (parts_there := [*condition.components.values()])
+    ]
+    return prose.ERROR + joined(tables) if tables else ""
+
+
+def _components(condition: ConditionResult, measure: Measure) -> TableRow:
+    parts, kind = condition.components[measure.name], difference_kind(measure.name)
+    low, high, share = math.sqrt(parts.draws_low), math.sqrt(parts.draws_high), parts.share_of_draws
+    wordings = Cell(
+        number(math.sqrt(parts.between_draws), kind),
+        f"{number(low, kind)} to {number(high, kind)}",
+        numbers={"": math.sqrt(parts.between_draws), "low": low, "high": high},
+    )
+    return [
+        measure.label,
+        shown(condition.measures[measure.name], measure.unit),
+        number_cell(math.sqrt(parts.between_deals), kind),
+        wordings,
+        number_cell(math.sqrt(parts.rest), kind),
+        number_cell(parts.error(), kind),
+        NO_NUMBER if share is None else number_cell(share, "share"),
+        number_cell(parts.error(deals=2), kind),
+        number_cell(parts.error(draws=2), kind),
+    ]
 
 
 # -- play -----------------------------------------------------------------------------------------
