@@ -179,11 +179,11 @@ class Spread:
 
 
 @lru_cache(256)
-def t_quantile(freedom: float) -> float:
-    """The 97.5 % point of Student's t."""
+def t_quantile(freedom: float, level: float = 0.975) -> float:
+    """A quantile of Student's t."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(freedom, 0.975))
+    return float(stdtrit(freedom, level))
 
 
 def slopes(total: Floats, sums: Floats, statistic: Statistic) -> Floats | None:
