@@ -251,11 +251,11 @@ def covered_difference(
         )
         swapped = np.where(rng.random((size, deals, 1, 1, 1)) < 0.5, both, both[::-1])
         for k in range(size):
-            test = _compared(measure, both[:, k], shares)
+            test = _compared(measure, list(both[:, k]), shares)
             truth = truths[test.difference.raw is not None]
             counts.add(test.difference, truth)
             counts.note("equal", (test.p_equivalent(abs(truth)) or 1.0) < 0.05)
-            p = _compared(measure, swapped[:, k], shares).p
+            p = _compared(measure, list(swapped[:, k]), shares).p
             counts.note("p", p is not None and p < 0.05)
             if shares:
                 counts.note("weighted", test.difference.raw is not None)

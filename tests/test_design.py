@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from interval_coverage import covered, covered_draws, populations, synthetic
+from interval_coverage import covered, covered_difference, covered_draws, populations, synthetic
 
 from wolflab.errors import ExperimentError, RecordError
 from wolflab.lab.plans.design import sheriff_design, sheriff_side
@@ -337,6 +337,20 @@ def test_intervals_contain_the_truth_as_often_as_they_say(deals: int) -> None:
             if one.measure.stratified:
                 widths[strata] = found.width / found.repeats
     assert widths["design"] < 0.6 * widths["none"]
+
+
+@pytest.mark.parametrize("strata", ["none", "design"])
+def test_tests_find_what_is_not_there_as_often_as_they_say(strata: str) -> None:
+    """Of a difference of 0.2: the interval holds it; without one p is small in 5 %; at the margin the test of
+    equivalence says "equal" in 5 %.
+    """
+    theirs = synthetic(deals=600)[0]
+    shift = np.random.default_rng(3).normal(0.2, 0.1, theirs.wolf.shape)
+    ours = replace(theirs, games=theirs.games + np.stack([shift, np.zeros(shift.shape)], axis=-1))
+    found = covered_difference(ours, theirs, 10, 3, strata, 600, 1)
+    assert 0.93 <= found.inside / found.repeats <= 0.975
+    assert 0.02 <= np.mean(found.shares["p"]) <= 0.08
+    assert 0.02 <= np.mean(found.shares["equal"]) <= 0.08
 
 
 @pytest.mark.parametrize("ratios", [(0.3, 0.3), (1.0, 1.0), (0.0, 3.0)])

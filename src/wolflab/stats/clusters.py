@@ -116,7 +116,7 @@ class ClusteredSums:
             held = (self.games > 0).any(axis=1)
             if (held.sum(axis=1) <= 1).all():
                 strata = held.argmax(axis=1)
-                of_deals = self.sums.sum(axis=(1, 2))[held.any(axis=1)] @ slope
+                of_deals = self.sums.sum(axis=(1, 2))[held.sum(axis=1) > 0] @ slope
                 single = weights[held.sum(axis=0) == 1]
                 alone = float((single**2).sum()) * float(of_deals.var(ddof=1))
         scale = float(np.abs(weighted * slope).sum())
