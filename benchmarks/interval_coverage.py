@@ -323,7 +323,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     given.repeats = given.repeats or (LONG if given.long else SHORT)
     print(
-        "population      measure        strata  deals  games    holds  below  above     width  samples  others",
+        "population      measure        strata  deals  games    holds  below  above     width  samples",
         flush=True,
     )
     _synthetic_lines(given)
