@@ -17,7 +17,8 @@ report, and looks whether it contains the population's value.
     python benchmarks/interval_coverage.py --play populations --long
 
 plays 5,400 games with the built-in player into the directory `populations`, unless they are there, and
-takes 4,000 samples for each line. Other finished runs can be given by their directories.
+takes 4,000 samples for each line: some ten minutes of one processor core. Other finished runs can be given by
+their directories.
 """
 
 from __future__ import annotations
@@ -74,7 +75,6 @@ PLAYED: dict[str, Any] = {
         "obeyed": {"players": {"others": {"model": {**_BUILT_IN, "follow_sheriff": 0.6}}}},
         "elected": {"rules": {"sheriff": "elected", "sheriff_death": "succession"}},
     },
-    "deals": 450,
     "repeats": 3,
     "seed": 77,
     "straw_polls": 1,
@@ -105,7 +105,7 @@ class Population:
     @property
     def strata(self) -> tuple[str, ...]:
         """The ways to weight by strata that make sense here."""
-        if not self.measure.stratified:
+        if not self.measure.stratified or self.wolf.all() or not self.wolf.any():
             return ("none",)
         return ("none", "design" if (self.wolf == self.wolf[:, :1]).all() else "after")
 
@@ -313,6 +313,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--play", type=Path, metavar="DIR", help="play populations into DIR if it is not there"
     )
+    parser.add_argument("--played", type=int, default=450, help="deals of the games that are played")
     parser.add_argument("--long", action="store_true", help=f"{LONG:,} samples for each line")
     parser.add_argument("--repeats", type=int, help=f"samples for each line (default: {SHORT})")
     parser.add_argument("--deals", type=int, nargs="+", default=[6, 10, 30, 100])
@@ -330,7 +331,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     runs = list(given.runs)
     if given.play:
         if not given.play.exists():
-            with Store.create(given.play, build(PLAYED)) as store:
+            with Store.create(given.play, build(PLAYED | {"deals": given.played})) as store:
                 play_run(store)
         runs.append(given.play)
     for run in runs:

@@ -39,7 +39,9 @@ TINY: dict[str, Sequence[str]] = {
     "benchmarks/growing.py": ("2",),
     "benchmarks/hostile_patterns.py": ("--under", "text.reading.votes", "--shown", "2"),
     "benchmarks/http_client.py": shlex.split("--in-flight 1 --calls 2 --rounds 1 --games 1 --latency 0.001"),
-    "benchmarks/interval_coverage.py": shlex.split("--repeats 2 --deals 6 --games 3"),
+    "benchmarks/interval_coverage.py": shlex.split(
+        "--play populations --played 6 --repeats 2 --deals 6 --games 3"
+    ),
     "benchmarks/many_games.py": ("--games", "6", "14", "--played", "4"),
     "benchmarks/people.py": ("--studies", "2"),
     "benchmarks/prompt_games.py": ("--games", "1", "--out", "games.jsonl.gz"),
@@ -108,7 +110,8 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
         (
             "benchmarks/interval_coverage.py",
             r"(?s)synthetic +ratio +design +6 +3( +\d+\.\d){3} +0\.\d{4} +2  weighted 100.0\n.*"
-            r"draws 0.3, 0.3 +village_win +none +7×5 +3( +\d+\.\d){3} +0\.\d{4} +2\n",
+            r"draws 0.3, 0.3 +village_win +none +7×5 +3( +\d+\.\d){3} +0\.\d{4} +2\n.*"
+            r"elected +dc − +none +6 +3( +\d+\.\d){3} +0\.\d{4} +2  equal \d+\.\d  p \d+\.\d\n",
         ),
         ("benchmarks/budgets.py", r"\| calls at once \| timeouts .*\n\| 3 \| 0 % \| [1-9][\d.]*% to"),
         ("benchmarks/chaos.py", r"\| run \| 2 \| \d+ \| \d+ \| \d+ \| \d+ \(0\) \| 0 \| [1-9]\d*, as undis"),
