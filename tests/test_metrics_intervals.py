@@ -110,11 +110,11 @@ def test_the_interval_of_a_net_share_is_wilsons_where_cases_are_independent() ->
     assert low == pytest.approx(-high)
     assert high**2 == pytest.approx(iv.Z**2 * (0.01 + high * (1 - high) / 20))
     assert net_share(0.1, 0.04, 20)[0] < 0
-    assert net_share(-1.5, 0.04, 20)[0] == -1.5
+    assert net_share(-1.5, 0.04, 20) == (-1.5, pytest.approx(-1.5 + iv.Z * 0.2))
 
 
 def test_the_persuasion_rate_counts_those_who_could_be_won_over() -> None:
-    """Nobody moves in 8 deals: of 70 followers 20 had another vote before, which is what may move."""
+    """Nobody moves in 8 deals: of 80 followers 20 had another vote before, which is what may move."""
     persuasion = MEASURES["persuasion"]
     sums = np.array([[10.0, 7.5, 7.5, 0.0]] * 8)[:, None, None, :]
     found = estimate_measure(persuasion, sums, 0)

@@ -226,11 +226,13 @@ def _end_of_net_share(value: float, spread: Spread, cases: float, end: float) ->
             variance = max(variance, spread.variance * of_a_case(share) / of_a_case(value))
         return abs(share - value) <= spread.t * math.sqrt(variance)
 
+    if value * end >= 1:  # more were lost than there are cases
+        return value
     near, far = value, end
     if value * end < 0:  # between 0 and the value a case varies less, beyond 0 more again
         near, far = (0.0, end) if inside(0.0) else (value, 0.0)
-    if abs(near) >= 1 or inside(far):
-        return near if abs(near) >= 1 else far
+    if inside(far):
+        return far
     for _ in range(_HALVINGS):
         middle = (near + far) / 2
         near, far = (middle, far) if inside(middle) else (near, middle)
