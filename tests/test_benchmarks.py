@@ -41,7 +41,9 @@ TINY: dict[str, Sequence[str]] = {
     "benchmarks/growing.py": ("2",),
     "benchmarks/hostile_patterns.py": ("--under", "text.reading.votes", "--shown", "2"),
     "benchmarks/http_client.py": shlex.split("--in-flight 1 --calls 2 --rounds 1 --games 1 --latency 0.001"),
-    "benchmarks/interval_coverage.py": ("--repeats", "2", "--deals", "6"),
+    "benchmarks/interval_coverage.py": shlex.split(
+        "--play populations --played 6 --repeats 2 --deals 6 --games 3"
+    ),
     "benchmarks/luck.py": shlex.split("--rules 002 --deals 10 --entrants 1"),
     "benchmarks/many_games.py": ("--games", "6", "14", "--played", "4"),
     "benchmarks/mixed_tables.py": ("--deals", "5"),
@@ -112,7 +114,9 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
     [
         (
             "benchmarks/interval_coverage.py",
-            r"synthetic +ratio +yes +6 +3( +\d+\.\d){3} +0\.\d{4} +2\n",
+            r"(?s)synthetic +ratio +design +6 +3( +\d+\.\d){3} +0\.\d{4} +2  weighted 100.0\n.*"
+            r"draws 0.3, 0.3 +village_win +none +7×5 +3( +\d+\.\d){3} +0\.\d{4} +2\n.*"
+            r"elected +dc − +none +6 +3( +\d+\.\d){3} +0\.\d{4} +2  equal \d+\.\d  p \d+\.\d\n",
         ),
         (
             "benchmarks/auroc_coverage.py",
@@ -137,7 +141,7 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
         ("benchmarks/forecast.py", r"\| asked \| tokens \| [01] of 1 \| [+-]\d+\.\d % \|"),
         (
             "benchmarks/luck.py",
-            r"002 +obey 0.6 − village +10 +-?[\d.]+ +-?\d+% +-?\d+%\n(?s:.*)weighted wins of 1 entrants: [+-]0\.\d",
+            r"002 +obey 0.6 − village +10 +-?[\d.]+ +-?\d+% +-?\d+%\n(?s:.*)wins of 1 entrants: [+-]0\.\d",
         ),
         ("benchmarks/growing.py", r"2 deals in [\d.]+ s.*\ngames read for it: \d+; files: [1-9]"),
         (

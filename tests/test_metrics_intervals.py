@@ -18,10 +18,11 @@ from wolflab.metrics.published import (
     published_table,
     published_tables,
 )
+from wolflab.metrics.registry import MEASURES
 from wolflab.metrics.rows import COLUMNS, WIDTH, MeasureRow
-from wolflab.metrics.tally import MeasureTally, compare_tallies
+from wolflab.metrics.tally import MeasureTally, compare_tallies, estimate_measure
 from wolflab.stats import intervals as iv
-from wolflab.stats.clusters import ClusteredSums, by_deal_and_draw, t_quantile
+from wolflab.stats.clusters import ClusteredSums, Spread, by_deal_and_draw, t_quantile
 from wolflab.stats.comparing import PairedTest, holm, paired
 
 
@@ -86,6 +87,40 @@ def test_the_interval_of_a_share_has_no_jump_at_0_and_1(deals: int, trials: int)
         assert other.low is not None
         assert other.high is not None
         assert (1 - other.high, 1 - other.low) == pytest.approx((found.low, found.high))
+
+
+def net_share(value: float, variance: float, cases: float) -> tuple[float, float]:
+    """The interval of a net share over so many deals that t is z."""
+    found = iv.Estimate(value, None, None, 1, 0, "cases", 10**7)
+    found = iv._with_interval(found, Spread(variance, math.inf), (-1.0, 1.0), None, cases)
+    assert found.low is not None
+    assert found.high is not None
+    return found.low, found.high
+
+
+def test_the_interval_of_a_net_share_is_wilsons_where_cases_are_independent() -> None:
+    for value, cases in ((0.1, 20), (0.5, 20), (0.9, 20), (0.03, 300)):
+        exact = iv.wilson(value * cases, cases)
+        assert net_share(value, value * (1 - value) / cases, cases) == pytest.approx(exact, rel=1e-5)
+        low, high = exact
+        mirrored = net_share(-value, value * (1 - value) / cases, cases)
+        assert mirrored == pytest.approx((-high, -low), rel=1e-5)
+    # As many lost as gained.
+    low, high = net_share(0.0, 0.01, 20)
+    assert low == pytest.approx(-high)
+    assert high**2 == pytest.approx(iv.Z**2 * (0.01 + high * (1 - high) / 20))
+    assert net_share(0.1, 0.04, 20)[0] < 0
+    assert net_share(-1.5, 0.04, 20) == (-1.5, pytest.approx(-1.5 + iv.Z * 0.2))
+
+
+def test_the_persuasion_rate_counts_those_who_could_be_won_over() -> None:
+    """Nobody moves in 8 deals: of 80 followers 20 had another vote before, which is what may move."""
+    persuasion = MEASURES["persuasion"]
+    sums = np.array([[10.0, 7.5, 7.5, 0.0]] * 8)[:, None, None, :]
+    found = estimate_measure(persuasion, sums, 0)
+    w = iv.wilson(0, 20 * 7 / 8, t_quantile(7))[1]
+    assert (found.low, found.high) == pytest.approx((-w, w))
+    assert (found.n, found.note) == (80, iv.BOUNDED)
 
 
 def test_what_is_0_but_for_rounding_is_0() -> None:
@@ -271,6 +306,30 @@ def test_the_variance_is_that_of_the_model() -> None:
         assert spread.freedom > 29
         found.append(spread.variance)
     assert np.mean(found) == pytest.approx(4 / 60 + 1 / 30 + 9 / 1800, rel=0.08)
+
+
+def test_degrees_of_freedom_over_deals_and_draws_by_hand() -> None:
+    rng = np.random.default_rng(12)
+
+    def variance(sums: np.ndarray) -> float:
+        return float(((sums - sums.mean()) ** 2).sum()) * sums.size / (sums.size - 1)
+
+    for sizes in ((1.0, 1.0, 1.0), (0.0, 2.0, 1.0), (0.0, 0.0, 1.0)):
+        values, by = crossing(rng, 8, 6, sizes)
+        influence = np.array([value for _, value in values]).reshape(8, 6) / 48
+        influence = influence - influence.mean()
+        chance = variance(influence.ravel())
+        ways = [(variance(influence.sum(axis=1)), 7), (variance(influence.sum(axis=0)), 5)]
+        above = [(way, freedom) for way, freedom in ways if way > chance]
+        total = chance + sum(way - chance for way, _ in above)
+        linear = ClusteredSums.of(by_deal_and_draw([(d, (v, 1.0)) for d, v in values], by)).linearised(
+            iv.quotient
+        )
+        assert linear is not None
+        spread = linear.spread()
+        assert spread.variance == pytest.approx(total, rel=1e-6)
+        of = sum(way**2 / freedom for way, freedom in above or [(chance, 47)])
+        assert spread.freedom == pytest.approx(total**2 / of, rel=1e-6)
 
 
 def test_a_few_draws_have_no_variance_between_them_and_it_is_said() -> None:

@@ -66,6 +66,7 @@ class Formula:
     missing: "games": games without the measure count as missing; or the index of the sum whose total is the
     number missing. other: index of another sum that must not be 0; counted: it adds to n. either: the
     statistic uses the first two sums, or, if there are no trials, the next two, which have other units.
+    trials: of a net share (cases gained minus cases lost), the number of cases that it is a share of.
     """
 
     width: int
@@ -76,6 +77,7 @@ class Formula:
     other: int | None = None
     counted: bool = False
     either: bool = False
+    trials: Statistic | None = None
 
 
 def _halves(sums: Floats) -> Floats:
@@ -90,9 +92,14 @@ def _gained(sums: Floats) -> Floats:
     return 1 - divide(sums[:, 0], sums[:, 1])
 
 
+def _not_yet(sums: Floats) -> Floats:
+    """Followers who could be won over."""
+    return np.asarray(sums[:, 0] - sums[:, 1])
+
+
 def _won_over(sums: Floats) -> Floats:
     """(a1 − a0)/(1 − a0) from (followers, votes for the player before, after, …)."""
-    not_yet = sums[:, 0] - sums[:, 1]
+    not_yet = _not_yet(sums)
     rate = np.full(not_yet.shape, np.nan)
     np.divide(sums[:, 2] - sums[:, 1], not_yet, out=rate, where=not_yet > 0)
     return rate
@@ -116,7 +123,7 @@ HALVES = Formula(4, _halves, other=3, counted=True)
 """The mean of two shares: (hits, trials) each."""
 APART = Formula(4, _apart, other=3)
 """Mean − mean: (sum, count) each."""
-WON_OVER = Formula(4, _won_over, n=0, missing=3)
+WON_OVER = Formula(4, _won_over, n=0, missing=3, trials=_not_yet)
 """Persuasion rate (DellaVigna & Gentzkow 2010, Eq. 1): followers, votes for the player before and after, days
 without a recommendation.
 """

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import ExperimentError
 from ..stats.comparing import holm
-from ..stats.intervals import Estimate
+from ..stats.intervals import UNWEIGHTED, Estimate
 from ..usage import CallTotals
 from .choices import STUDIES
 from .learning import LEARNED, PlayedGame, learning_of
@@ -160,7 +160,7 @@ def summarise(
         arms[game.condition].add(game, person)
     beside = published or {}
     _must_be_conditions(arms, baseline, beside, planted or {})
-    conditions = tuple(arm.condition(name) for name, arm in arms.items())
+    conditions = _weighting_said([arm.condition(name) for name, arm in arms.items()])
     measured = (*CONTRASTED, *contrasts, *margins)
     apart = _contrasts(arms, _pairs(arms, baseline, sources), measured, primary, margins)
     if instrument is None:
@@ -174,6 +174,26 @@ def summarise(
         tuple(figure for table, rows in beside.items() for figure in _beside(table, conditions, rows)),
         _planted(planted, conditions, apart),
         curve,
+    )
+
+
+def _weighting_said(conditions: Sequence[ConditionResult]) -> tuple[ConditionResult, ...]:
+    """The conditions; where a measure is weighted by strata in some of them, the others' estimates say that
+    they are not.
+    """
+    weighted = {
+        name for condition in conditions for name, one in condition.measures.items() if one.raw is not None
+    }
+
+    def said(name: str, found: Estimate) -> Estimate:
+        plain = found.value is not None and found.raw is None and not found.note.startswith(UNWEIGHTED)
+        if name not in weighted or not plain:
+            return found
+        return replace(found, note=f"{UNWEIGHTED}; {found.note}" if found.note else UNWEIGHTED)
+
+    return tuple(
+        replace(condition, measures={name: said(name, one) for name, one in condition.measures.items()})
+        for condition in conditions
     )
 
 

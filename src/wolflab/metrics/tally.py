@@ -281,6 +281,7 @@ def estimate_measure(
         bounds=UNIT if how.share else measure.bounds,
         limits=measure.limits,
         people=people,
+        trials=None if how.trials is None else float(how.trials(whole[None])[0]),
     )
     if how.share:
         return as_share(found, float(whole[0]), float(whole[1]))
@@ -332,15 +333,36 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> Pair
     if not people and max(len(ours.draws), len(theirs.draws)) == 1:
         draws = draws[:1]
     sides = [side.sums_of(name, deals, draws, not people) for side in (ours, theirs)]
+    shares = ours.shares_for(measure), theirs.shares_for(measure)
+    test = compare_sums(measure, sides, people, shares[0] if shares[0] == shares[1] else None, worded)
+    if test is None or people:
+        return test
+    found = test.difference
+    if any(shares) and found.raw is None and not found.note:
+        found = replace(found, note=OTHER_SIDES)
+    if 1 < len(draws) < MIN_DRAWS:
+        found = over_deals_alone(found, worded)
+    return replace(test, difference=WordedEstimate.of(found) if worded else found)
+
+
+def compare_sums(
+    measure: Measure,
+    sides: Sequence[Floats],
+    people: bool = False,
+    shares: tuple[float, float] | None = None,
+    worded: bool = False,
+) -> PairedTest | None:
+    """The comparison of two conditions by the sums of a measure; None without common deals. sides: (deals ×
+    draws × strata × sums) of ours and of theirs. people, worded: whether draws are people, or wordings.
+    shares: of the strata by design, if both conditions are weighted by the same.
+    """
     if measure.how.either:
         both = all(side[..., 1].sum() > 0 for side in sides)
         sides = [side[..., slice(0, 2) if both else slice(2, 4)] for side in sides]
-    shares = ours.shares_for(measure), theirs.shares_for(measure)
-    stratified = shares[0] is not None and shares[0] == shares[1] and not people
+    stratified = shares is not None and not people
     if stratified:
         strata = [_cases(measure.how, side).any(axis=1) for side in sides]
-        in_one = (strata[0] | strata[1]).sum(axis=1) <= 1
-        stratified = bool(in_one.all())
+        stratified = bool(((strata[0] | strata[1]).sum(axis=1) <= 1).all())
     if not stratified:
         sides = [side.sum(axis=2, keepdims=True) for side in sides]
     if people:
@@ -354,24 +376,18 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> Pair
     sums = np.where(common[..., None], np.concatenate(sides, axis=-1), 0.0)
     sample = ClusteredSums(sums)
     if stratified:
-        sample = ClusteredSums(sums, common.astype(np.float64), np.array(shares[0]))
-    sample = sample.present() if len(draws) >= MIN_DRAWS else sample.over_deals().present()
+        sample = ClusteredSums(sums, common.astype(np.float64), np.array(shares))
+    draws = sums.shape[1]
+    sample = sample.present() if draws >= MIN_DRAWS else sample.over_deals().present()
     test = difference(
         sample,
         measure.how.statistic,
         n=int(common.sum()),
         missing=int((cases[0] ^ cases[1]).sum()),
-        units="deals" if len(draws) == 1 else f"pairs of deal and {'wording' if worded else 'draw'}",
+        units="deals" if draws == 1 else f"pairs of deal and {'wording' if worded else 'draw'}",
         bounds=measure.apart,
     )
-    if test.difference.value is None:
-        return None
-    found = test.difference
-    if any(shares) and not stratified and not found.note:
-        found = replace(found, note=OTHER_SIDES)
-    if 1 < len(draws) < MIN_DRAWS:
-        found = over_deals_alone(found, worded)
-    return replace(test, difference=WordedEstimate.of(found) if worded else found)
+    return None if test.difference.value is None else test
 
 
 def _values(sums: Floats) -> Floats:

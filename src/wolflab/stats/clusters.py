@@ -8,11 +8,12 @@ gradient of the function (linearisation; Wolter 2007, "Introduction to Variance 
 - *Strata*: deals of different strata (the Sheriff is a Werewolf, or not) have shares that the design fixes.
   Each stratum's sums are weighted to its share, so that chance and void games do not move the mix. The
   variance is that between deals within strata, and the degrees of freedom are Satterthwaite's (1946; Welch
-  1947). If games of one deal are in different strata, they are weighted all the same (post-stratification),
-  and deals stay the clusters.
-- *Deals and draws* (of experience pools, or wordings): the variance has components between deals, between
-  draws and between cells (Cameron, Gelbach and Miller 2011), none below 0; degrees of freedom are
-  Satterthwaite's. With strata, deals and cells vary within them.
+  1947). A stratum with a single deal takes the variance of all deals together. If games of one deal are in
+  different strata, they are weighted all the same (post-stratification), and deals stay the clusters.
+- *Deals and draws* (of experience pools, or wordings): the variance is that between deals, plus that between
+  draws, minus that between cells (Cameron, Gelbach and Miller 2011), each difference at least 0. With strata,
+  deals and cells vary within them. Degrees of freedom are Satterthwaite's, from the variances between deals
+  and between draws. Taken from their differences, as if these were independent, there would be too many.
 - *People* who play several games each are a second way too. They are few and differ much, so there are at
   most people − 1 degrees of freedom (Cameron and Miller 2015, §VI.D).
 
@@ -36,8 +37,6 @@ _STEP = 1e-4
 """The step for the slope of a statistic, relative to a sum."""
 _ERROR = 1e-6
 """The relative error of numerical slopes."""
-_LEAST_DEALS = 2
-"""A stratum with fewer deals has no variance of its own: strata are merged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +63,14 @@ class ClusteredSums:
 
     @property
     def can_be_stratified(self) -> bool:
-        """Whether every stratum has deals enough for a variance."""
+        """Whether every stratum has a deal; two with several draws, or if games of one deal are in different
+        strata.
+        """
         if self.games is None:
             return False
-        return bool(((self.games > 0).any(axis=1).sum(axis=0) >= _LEAST_DEALS).all())
+        held = (self.games > 0).any(axis=1)
+        apart = (held.sum(axis=1) <= 1).all()
+        return bool((held.sum(axis=0) >= (1 if apart and self.draws == 1 else 2)).all())
 
     def merged(self) -> ClusteredSums:
         """The same games without strata."""
@@ -108,15 +111,18 @@ class ClusteredSums:
             return None
         influence = weighted @ slope
         there = np.any(self.sums != 0, axis=(2, 3))
-        strata = None
+        strata, alone = None, 0.0
         if self.games is not None:
             by_stratum = influence.sum(axis=(0, 1)) / self.games.sum(axis=(0, 1))
             influence = influence - self.games * by_stratum
             held = (self.games > 0).any(axis=1)
             if (held.sum(axis=1) <= 1).all():
                 strata = held.argmax(axis=1)
+                of_deals = self.sums.sum(axis=(1, 2))[held.sum(axis=1) > 0] @ slope
+                single = weights[held.sum(axis=0) == 1]
+                alone = float((single**2).sum()) * float(of_deals.var(ddof=1))
         scale = float(np.abs(weighted * slope).sum())
-        return Linearised(influence.sum(axis=2), there, strata, scale)
+        return Linearised(influence.sum(axis=2), there, strata, scale, alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +131,21 @@ class Linearised:
 
     there: where there is data. strata: the stratum of each deal, or None if there are none, or if a deal has
     games in several. scale: the size of all contributions; a spread that is tiny beside it is a rounding
-    error.
+    error. alone: the variance of strata with a single deal.
     """
 
     influence: Floats
     there: NDArray[np.bool_]
     strata: NDArray[np.int64] | None
     scale: float
+    alone: float = 0.0
 
     def spread(self, most: float = math.inf) -> Spread:
         """The variance, 0 if it is a rounding error, and its degrees of freedom, at most `most`."""
         if self.influence.shape[1] == 1:
             there = self.there[:, 0]
             strata = None if self.strata is None else self.strata[there]
-            spread = _between_deals(self.influence[there, 0], strata)
+            spread = _between_deals(self.influence[there, 0], strata, self.alone)
         else:
             spread = _two_way(self.influence, self.there, self.strata)
         error = math.sqrt(spread.variance) <= _ERROR * self.scale
@@ -174,11 +181,11 @@ class Spread:
 
 
 @lru_cache(256)
-def t_quantile(freedom: float) -> float:
-    """The 97.5 % point of Student's t."""
+def t_quantile(freedom: float, level: float = 0.975) -> float:
+    """A quantile of Student's t."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(freedom, 0.975))
+    return float(stdtrit(freedom, level))
 
 
 def slopes(total: Floats, sums: Floats, statistic: Statistic) -> Floats | None:
@@ -194,30 +201,31 @@ def slopes(total: Floats, sums: Floats, statistic: Statistic) -> Floats | None:
     return slope if np.isfinite(slope).all() else None
 
 
-def _between_deals(influence: Floats, strata: NDArray[np.int64] | None) -> Spread:
-    """The variance between deals, within strata if there are any."""
+def _between_deals(influence: Floats, strata: NDArray[np.int64] | None, alone: float) -> Spread:
+    """The variance between deals, within strata if there are any. alone: that of strata with one deal."""
     groups = [influence] if strata is None else [influence[strata == one] for one in np.unique(strata)]
-    return _satterthwaite([(_variance_of_sum(group), len(group) - 1) for group in groups if len(group) > 1])
+    parts = [(_variance_of_sum(group), len(group) - 1) for group in groups if len(group) > 1]
+    if alone:
+        parts.append((alone, len(influence) - 1))
+    return _satterthwaite(sum(part for part, _ in parts), parts)
 
 
 def _two_way(influence: Floats, there: NDArray[np.bool_], strata: NDArray[np.int64] | None) -> Spread:
-    """The variance from its components between deals, draws and cells; none of them is below 0. With strata,
+    """The variance between deals + between draws − between cells; neither difference is below 0. With strata,
     deals and cells vary within them, and draws over all.
     """
     deals, draws = influence.shape
     of_deals = np.zeros(deals, np.int64) if strata is None else strata
-    cells, of_cells = influence[there], np.repeat(of_deals, there.sum(axis=1))
-    chance, free = _within(cells, of_cells)
+    chance = _within(influence[there], np.repeat(of_deals, there.sum(axis=1)))
     if deals == 1:
-        return Spread(chance, free)
-    between, of_freedom = _within(influence.sum(axis=1), of_deals)
-    return _satterthwaite(
-        [
-            (max(0.0, between - chance), of_freedom),
-            (max(0.0, _variance_of_sum(influence.sum(axis=0)) - chance), draws - 1),
-            (chance, free),
-        ]
-    )
+        return Spread(*chance)
+    ways = [
+        _within(influence.sum(axis=1), of_deals),
+        (_variance_of_sum(influence.sum(axis=0)), draws - 1),
+    ]
+    above = [way for way in ways if way[0] > chance[0]]
+    variance = chance[0] + sum(way - chance[0] for way, _ in above)
+    return _satterthwaite(variance, above or [chance])
 
 
 def _within(values: Floats, strata: NDArray[np.int64]) -> tuple[float, int]:
@@ -228,9 +236,8 @@ def _within(values: Floats, strata: NDArray[np.int64]) -> tuple[float, int]:
     return sum(map(_variance_of_sum, groups)), sum(len(group) - 1 for group in groups)
 
 
-def _satterthwaite(parts: Sequence[tuple[float, int]]) -> Spread:
-    """The sum of independent variances (variance, degrees of freedom), with its degrees of freedom."""
-    variance = sum(part for part, _ in parts)
+def _satterthwaite(variance: float, parts: Sequence[tuple[float, int]]) -> Spread:
+    """A variance with its degrees of freedom, from those of the independent variances that it is made of."""
     if variance <= 0:
         return Spread(0.0, max([freedom for _, freedom in parts], default=1))
     return Spread(variance, variance**2 / sum(part**2 / freedom for part, freedom in parts))

@@ -7,8 +7,9 @@ probability of a difference at least as large if the two conditions were exchang
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -120,8 +121,9 @@ def _swapped(ours: Floats, theirs: Floats, statistic: Statistic, observed: float
         slope = slopes(middle, (ours + theirs) / 2, statistic)
         return None if slope is None else _normal_p(apart @ slope)
     beyond = []
-    for signs in _signs(len(ours)):
-        moved = signs @ apart
+    signs = _signs(len(ours))
+    for at in range(0, len(signs), _AT_ONCE):
+        moved = signs[at : at + _AT_ONCE].astype(np.float64) @ apart
         gaps = np.abs(statistic(middle + moved) - statistic(middle - moved))
         beyond.append(np.nan_to_num(gaps, nan=math.inf) >= observed - 1e-12)
     return _share_beyond(beyond, len(ours))
@@ -133,15 +135,15 @@ def _normal_p(differences: Floats) -> float:
     return 1.0 if scale == 0 else 2 * NormalDist().cdf(-abs(float(differences.sum())) / scale)
 
 
-def _signs(n: int) -> Iterator[Floats]:
-    """Arrays (assignments × n) of 1 and −1: all assignments up to n = 12, else DRAWS random ones in parts."""
+@lru_cache(16)
+def _signs(n: int) -> NDArray[np.int8]:
+    """(assignments × n) of 1 and −1: all up to n = 12, else DRAWS random ones, the same at every call."""
     if n <= _EXACT:
         bits = (np.arange(1 << n)[:, None] >> np.arange(n)) & 1
-        yield 1.0 - 2.0 * bits.astype(np.float64)
-        return
+        return (1 - 2 * bits).astype(np.int8)
     rng = np.random.default_rng((SEED, n, 1))
-    for _ in range(0, DRAWS, _AT_ONCE):
-        yield 1.0 - 2.0 * rng.integers(0, 2, size=(_AT_ONCE, n)).astype(np.float64)
+    drawn = [rng.integers(0, 2, size=(_AT_ONCE, n)).astype(np.int8) for _ in range(0, DRAWS, _AT_ONCE)]
+    return np.concatenate([1 - 2 * bits for bits in drawn])
 
 
 def _share_beyond(beyond: Sequence[NDArray[np.bool_]], n: int) -> float:

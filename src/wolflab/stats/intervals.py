@@ -9,6 +9,9 @@ The interval of every number is chosen by one rule, from its variance and degree
 - a share with one case in each deal, without strata: Wilson's (1927), as for independent trials;
 - a value between 0 and 1 (a share, a mean of shares): Wilson's with Student's t in place of z, and with the
   effective number of cases m (1 − m) / variance. It may be larger than the number of cases;
+- a net share, of cases gained minus cases lost (the persuasion rate), from −1 to 1: all values p within t
+  standard errors, as Wilson's. At p the variance is the estimated one plus (|p| (1 − |p|) − |m| (1 − |m|)) /
+  cases, by which independent cases differ; if that is less, it falls by the quotient of the two at most;
 - any other value: value ± t × standard error, clipped to its limits;
 - a value without variance that has bounds: at most a share w of the cases may be otherwise, where w is the
   upper limit of the second rule for 0 of the cases, as if they were independent. So the interval of a share
@@ -31,6 +34,8 @@ Z = NormalDist().inv_cdf(0.975)
 """The quantile of a 95 % interval."""
 _ROUNDING = 1e-12
 """Smaller numbers are rounding errors of 0."""
+_HALVINGS = 50
+"""Steps of a bisection."""
 MIN_DEALS = 5
 """Fewer deals than this give no interval."""
 MIN_DRAWS = 5
@@ -44,7 +49,7 @@ NO_SPREAD = "no variance: no interval"
 BOUNDED = "no variance: Wilson, as if cases were independent"
 WILSON = "Wilson"
 UNWEIGHTED = "not weighted by strata"
-MERGED = f"{UNWEIGHTED}: one has fewer than 2 deals"
+MERGED = f"{UNWEIGHTED}: one has too few deals"
 POST_STRATIFIED = "weighted by strata that the games decided"
 TOO_SPARSE = "too sparse for an interval"
 NO_DATA = "no data"
@@ -158,6 +163,7 @@ def estimate(
     limits: tuple[float, float] | None = None,
     people: bool = False,
     freedom: float = math.inf,
+    trials: float | None = None,
 ) -> tuple[Estimate, Spread | None]:
     """The estimate of a function of sums of games, and the variance behind its interval; None if that is 0.
 
@@ -165,6 +171,7 @@ def estimate(
     case; with them, equal deals have an interval too. limits: the interval is clipped to them (None: to the
     bounds). people: the draws are people. Then fewer than MIN_DRAWS people give no interval, and with fewer
     than MIN_DEALS deals only people are clusters; the note says so. freedom: the most degrees of freedom.
+    trials: of a net share, the number of cases that it is a share of.
     """
     if people or sample.draws > 1:
         sample = sample.present()
@@ -194,7 +201,7 @@ def estimate(
         raw = _exact(float(statistic(sample.merged().total[None])[0]))
         result = replace(result, raw=raw, note="" if linear.strata is not None else POST_STRATIFIED)
     spread = linear.spread(min(freedom, draws - 1) if people else freedom)
-    return _with_interval(result, spread, bounds, limits), spread if spread.variance else None
+    return _with_interval(result, spread, bounds, limits, trials), spread if spread.variance else None
 
 
 def _with_interval(
@@ -202,24 +209,55 @@ def _with_interval(
     spread: Spread,
     bounds: tuple[float, float] | None,
     limits: tuple[float, float] | None = None,
+    trials: float | None = None,
 ) -> Estimate:
     """The estimate with its interval; see the module."""
     value = result.value
     assert value is not None
+    clusters = min(n for n in (result.deals, result.draws) if n >= MIN_DEALS)
+    independent = (result.n if trials is None else trials) * (1 - 1 / clusters)
     if not spread.variance:
         if bounds is None:
             return replace(result, note=NO_SPREAD)
-        clusters = min(n for n in (result.deals, result.draws) if n >= MIN_DEALS)
-        w = wilson(0, result.n * (1 - 1 / clusters), t_quantile(clusters - 1))[1]
+        w = wilson(0, independent, t_quantile(clusters - 1))[1]
         low, high = value - w * (value - bounds[0]), value + w * (bounds[1] - value)
         return replace(result, low=_exact(low), high=_exact(high), note=BOUNDED)
     if bounds == UNIT and 0 < value < 1:
         cases = value * (1 - value) / spread.variance
         low, high = wilson(value * cases, cases, spread.t)
         return replace(result, low=_exact(low), high=_exact(high))
+    if trials is not None:
+        low, high = (_end_of_net_share(value, spread, independent, end) for end in (-1.0, 1.0))
+        return replace(result, low=_exact(low), high=_exact(high))
     least, most = limits or bounds or (-math.inf, math.inf)
     low, high = _exact(value - spread.reach), _exact(value + spread.reach)
     return replace(result, low=max(low, min(least, value)), high=min(high, max(most, value)))
+
+
+def _end_of_net_share(value: float, spread: Spread, cases: float, end: float) -> float:
+    """The last value towards `end` in the interval of a net share; see the module."""
+
+    def of_a_case(share: float) -> float:
+        return max(0.0, abs(share) * (1 - abs(share)))
+
+    def inside(share: float) -> bool:
+        change = (of_a_case(share) - of_a_case(value)) / cases
+        variance = spread.variance + change
+        if change < 0:
+            variance = max(variance, spread.variance * of_a_case(share) / of_a_case(value))
+        return abs(share - value) <= spread.t * math.sqrt(variance)
+
+    if value * end >= 1:  # more were lost than there are cases
+        return value
+    near, far = value, end
+    if value * end < 0:  # between 0 and the value a case varies less, beyond 0 more again
+        near, far = (0.0, end) if inside(0.0) else (value, 0.0)
+    if inside(far):
+        return far
+    for _ in range(_HALVINGS):
+        middle = (near + far) / 2
+        near, far = (middle, far) if inside(middle) else (near, middle)
+    return near
 
 
 def _exact(value: float) -> float:

@@ -19,10 +19,12 @@ wins and h/2 defeats to every pairing, with h its leverage. The sum of all lever
 parameters, so 5 entrants add about nine games to the table. The fit has no free constant, removes the
 first-order bias, and is finite for any results.
 
-Intervals: see `intervals`. Ranks: simultaneous 95 % intervals of all differences of
-strength (bootstrap of the largest studentised one). An entrant's best rank is one more than the number of
-entrants surely above it, its worst likewise, and all rank intervals hold together (Mogstad, Romano, Shaikh
-and Wilhelm, "Inference for ranks", 2024, section 3). The module knows wins by deal, and no games.
+Intervals: see `intervals`. Ranks: simultaneous 95 % intervals of all differences of strength. A bootstrap of
+the largest studentised one gives the level that each interval needs, as if errors were known. With that level
+the intervals are Student's, since errors are estimated from few deals. An entrant's best rank is one more
+than the number of entrants surely above it, its worst likewise, and all rank intervals hold together
+(Mogstad, Romano, Shaikh and Wilhelm, "Inference for ranks", 2024, section 3). The module knows wins by deal,
+and no games.
 """
 
 from __future__ import annotations
@@ -30,13 +32,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .clusters import ClusteredSums, Floats, Statistic, by_deal
+from .clusters import ClusteredSums, Floats, Statistic, by_deal, t_quantile
 from .intervals import MIN_DEALS, Estimate, estimate
-from .resampling import expanded_percentile, resample_deals
+from .resampling import resample_deals
 
 _STEPS = 60
 """The largest number of Newton steps; a few are usual."""
@@ -308,9 +311,9 @@ def _ranks(model: _Model, table: Floats) -> list[tuple[int, int]] | None:
         return most
 
     values = farthest(resample_deals(table))
-    reach = float(np.percentile(values[np.isfinite(values)], expanded_percentile(deals))) * math.sqrt(
-        deals / (deals - 1)
-    )
+    tail = NormalDist().cdf(-float(np.percentile(values[np.isfinite(values)], 95)))
+    # Resamples scatter less than samples, by (n − 1) / n.
+    reach = t_quantile(deals - 1, 1 - tail) * math.sqrt(deals / (deals - 1))
     error = errors[0]
     above = (gap + reach * error < 0) & (error > 1e-12)
     below = (gap - reach * error > 0) & (error > 1e-12)

@@ -1,18 +1,14 @@
 """Resampling of deals (cluster bootstrap), for ranks: no formula gives the range of several ranks together.
 
-Games of one deal share cards, so whole deals are resampled. The percentiles are a little outside 2.5 and
-97.5, so that ranges over few deals are not too short (Hesterberg 2015, "expanded percentile"). The seed is
-fixed: the same games give the same ranges.
+Games of one deal share cards, so whole deals are resampled. The seed is fixed: the same games give the same
+ranges.
 """
 
 from __future__ import annotations
 
-import math
-from statistics import NormalDist
-
 import numpy as np
 
-from .clusters import Floats, t_quantile
+from .clusters import Floats
 
 SEED = 0
 """The seed of every random draw of statistics: the same games give the same numbers."""
@@ -20,11 +16,6 @@ DRAWS = 4000
 """The number of bootstrap resamples."""
 _CELLS = 1 << 21
 """The largest number of weights in memory (16 MB)."""
-
-
-def expanded_percentile(deals: int) -> float:
-    """The percentile of absolute deviations in resamples that stands for 95 %, over `deals` deals."""
-    return 100 - 200 * NormalDist().cdf(-math.sqrt(deals / (deals - 1)) * t_quantile(deals - 1))
 
 
 def resample_deals(sums: Floats) -> Floats:
