@@ -44,6 +44,7 @@ TINY: dict[str, Sequence[str]] = {
     "benchmarks/people.py": ("--studies", "2"),
     "benchmarks/prompt_games.py": ("--games", "1", "--out", "games.jsonl.gz"),
     "benchmarks/runs_in_browser.py": ("--games", "12", "--played", "4", "--times", "1"),
+    "benchmarks/recorded_learning.py": shlex.split("--games 60 --explore 1 --seeds 1"),
     "benchmarks/studies.py": ("--studies", "1", "--people", "2", "--games", "1"),
     "benchmarks/withdrawals.py": ("--studies", "1", "--people", "4"),
     "benchmarks/wwqa_leaks.py": ("sheriff", "--train", "60", "--test", "40", "--kind", "may-vote-for"),
@@ -126,6 +127,10 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
             r"\| rank=2 dtype=float32 \| 0.0 / 0 \| \w+, float32 \| [\d.]+ \| [1-9][\d,]* \| 1.00 \| ",
         ),
         ("benchmarks/forecast.py", r"\| asked \| tokens \| [01] of 1 \| [+-]\d+\.\d % \|"),
+        (
+            "benchmarks/recorded_learning.py",
+            r"60 +1.0 +ridge +-?\d+% +-?\d+% +[01] of 1 +[01] of 1\n(?s:.*)AWR(?s:.*)IQL +-?\d+%",
+        ),
         ("benchmarks/growing.py", r"2 deals in [\d.]+ s.*\ngames read for it: \d+; files: [1-9]"),
         (
             "benchmarks/hostile_patterns.py",

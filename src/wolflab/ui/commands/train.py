@@ -25,6 +25,7 @@ from ...lab.training.files import (
     seed_folder,
     training_result,
 )
+from ...lab.training.learning import LearnedFrom, learn_from
 from ...lab.training.run import TrainingStep, run_training, start_training, training_in
 from ...lab.training.training_plan import TrainingSpec, best_response, load_training, side_of, target_of
 from ...metrics.behaviours import SIDES, SideName
@@ -59,11 +60,24 @@ def train(
     out: Out = None,
     resume: Resume = None,
     show: Annotated[Path | None, typer.Option(help="Only show this run's curve and results.")] = None,
+    from_: Annotated[
+        list[Path],
+        typer.Option("--from", help="Learn from the recorded games of this run instead (repeatable)."),
+    ] = [],
+    embedder: Annotated[str, typer.Option(help="With --from: what the policy reads texts with.")] = "hashing",
 ) -> None:
     """Train the policy of a strategic player, then judge it on held-out deals."""
     screen = console()
-    if (experiment is not None) + (resume is not None) + (show is not None) != 1:
-        raise typer.BadParameter("name a training, or --resume or --show a run; one of the three")
+    if (experiment is not None) + (resume is not None) + (show is not None) + bool(from_) != 1:
+        raise typer.BadParameter(
+            "name a training, or --resume or --show a run, or --from finished runs; one of the four"
+        )
+    if from_:
+        _check_learning(context)
+        show_learned(screen, learn_from(from_, out, embedder))
+        return
+    if embedder != "hashing":
+        raise typer.BadParameter("--embedder goes with --from; a training's file names its own")
     check_alone(context)
     if experiment is not None:
         changes = [*set_, f"seeds={seed}"] if seed else set_
@@ -108,6 +122,42 @@ def exploit(
         resume = start_training(best_response(target_of(target), side_of(side), given, set_), out)
     assert resume is not None
     _run(console(), resume)
+
+
+def _check_learning(context: typer.Context) -> None:
+    """Refuse flags that learning from recorded games would ignore."""
+    for name in ("seed", "set_"):
+        if context.params[name]:
+            raise typer.BadParameter(
+                f"--from takes no {'--seed' if name == 'seed' else '-o'}: nothing is drawn"
+            )
+
+
+def show_learned(console: Console, found: LearnedFrom) -> None:
+    """Print what was learned from recorded games, and what that gains."""
+    shown = Table(title="Gain of one choice over the player's own, in points of the win rate, on other deals")
+    for head in ("who chooses", "where", "gain", "95 %", "choices", "a game"):
+        shown.add_column(head, justify="left" if head in ("who chooses", "where") else "right")
+    for row in found.gains:
+        gain = row.gain
+        ends = (
+            "–"
+            if gain.low is None or gain.high is None
+            else f"{100 * gain.low:+.1f} to {100 * gain.high:+.1f}"
+        )
+        value = "–" if gain.value is None else f"{100 * gain.value:+.2f}"
+        shown.add_row(row.who, row.where, value, ends, f"{gain.n:,}", f"{row.choices:.1f}")
+    console.print(shown)
+    left = "; ".join(f"{reason}: {n:,}" for reason, n in found.left_out.items())
+    said = [
+        f"Learned from {found.choices:,} choices of {found.games:,} games, {found.deals:,} deals, among "
+        f"candidates of {', '.join(found.models)}.",
+        *([f"Left out: {left}."] if left else []),
+        "An interval that holds 0 shows no gain. Only games tell whether the policy wins more: let it play.",
+        f"Policy: {found.policy}",
+    ]
+    for line in said:
+        console.print(plain(line), highlight=False, soft_wrap=True)
 
 
 def _run(console: Console, folder: Path) -> None:
