@@ -19,6 +19,7 @@ from wolflab.agents.policy.policy import Observation, Weights
 from wolflab.agents.recipes import RECIPES
 from wolflab.errors import ExperimentError
 from wolflab.lab.plans.loading import build
+from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.runs.decisions import recorded_decisions
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.runs.runner import play_run
@@ -224,6 +225,16 @@ def test_a_learned_policy_plays(explored: Path, tmp_path: Path) -> None:
     ]
     assert all(sum(shares) == pytest.approx(1, abs=1e-5) for shares in chances)
     assert any(max(shares) > 1.05 / len(shares) for shares in chances)
+
+
+def test_a_policy_that_meets_another_models_candidates_says_so() -> None:
+    said: list[str] = []
+    for model in ("village", "openai/gpt-4o-mini"):
+        player = {"model": model, "recipe": "strategic", "policy": "small"}
+        experiment = build({"name": "x", "rules": "doctor", "players": {"others": player}, "deals": 1})
+        PlayerBuilder(experiment, tell=said.append).cast("all")
+    (one,) = said
+    assert "policy small learned to choose among candidates of village, and meets those of openai/" in one
 
 
 def test_too_few_games_and_wrong_flags_are_refused(explored: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import __version__
-from ...agents.policy.checkpoint import Checkpoint, save
+from ...agents.policy.checkpoint import CANDIDATES_OF, Checkpoint, save
 from ...agents.policy.features import PHASES, features_length
 from ...errors import ExperimentError
 from ...files import make_folder, write
@@ -98,7 +98,7 @@ def learn_from(
         "from": "recorded games",
         "games": found.games,
         "choices": len(choices.won),
-        "candidates_of": list(found.models),
+        CANDIDATES_OF: list(found.models),
         "components": components,
         "version": __version__,
     }
