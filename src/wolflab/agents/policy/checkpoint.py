@@ -43,7 +43,7 @@ BY_DEFAULT: Mapping[Source, str] = {"model": "small", "intents": "small-atomic"}
 """Source of candidates → the shipped policy that a recipe takes."""
 
 CANDIDATES_OF = "candidates_of"
-"""The field of a policy's training that names the models; without it, it was trained on the built-in player."""
+"""The field of a policy's training that names the models; without it, the built-in player."""
 
 _KEY, _DIGEST = "wolflab", "digest"
 """The keys of the JSON and of the digest in the file's metadata."""
