@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from recorded_learning import WORTH, gain, likeliest, planted
 
 from command_line import wolflab
+from http_server import FakeServer, Fault, running
 from wolflab.agents.policy.checkpoint import NumpyPolicy, load_policy
 from wolflab.agents.policy.features import Batch, features_length, stack
 from wolflab.agents.policy.network import Network
@@ -26,6 +28,7 @@ from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.store import Store
 from wolflab.lab.training.learning import learn_from
 from wolflab.lab.training.recorded import NOTHING_DRAWN, recorded_choices
+from wolflab.lab.training.rounds import load_rounds
 from wolflab.lab.training.training_plan import make_training
 from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.offline import CONTEXTS, as_network, contexts, cross_fitted, learn
@@ -250,3 +253,57 @@ def test_too_few_games_and_wrong_flags_are_refused(explored: Path, tmp_path: Pat
         ended = wolflab("train", *words)
         assert ended.returncode == 2
         assert why in ended.stderr
+
+
+# -- rounds -----------------------------------------------------------------------------------------
+
+
+def in_rounds(server: FakeServer, **changes: Any) -> dict[str, Any]:
+    """A training in two rounds in which Werewolves learn behind a server."""
+    model = {"model": "wolf-1", "base_url": server.base_url, "retries": 3, "longest_wait": 0.01}
+    plan = {"name": "two-rounds", "rules": {"preset": "doctor", "max_rounds": 2}, "model": model}
+    plan |= {"learners": "werewolves", "rounds": 2, "deals": 30, "explore": {"share": 0.5}}
+    return plan | {"embedder": EMBEDDER} | changes
+
+
+def test_rounds_behind_a_server_go_on_after_a_stop(tmp_path: Path) -> None:
+    """A spent budget stops it in a round. The policy is that of an undisturbed training, and no call was made
+    twice.
+    """
+    plan, whole, stopped = tmp_path / "plan.yaml", tmp_path / "whole", tmp_path / "stopped"
+    with running() as server:
+        plan.write_text(json.dumps(in_rounds(server)))
+        ended = wolflab("train", str(plan), "--yes", "--out", str(whole))
+        assert ended.returncode == 0, ended.stderr
+        undisturbed = server.answered
+        server.faults.extend(Fault("status") for _ in range(20))
+        ended = wolflab("train", str(plan), "--yes", "--out", str(stopped), "-o", "budget.tokens=200000")
+        assert ended.returncode != 0
+        assert "training.yaml" in ended.stdout
+        assert not (stopped / "policy.safetensors").exists()
+        file = stopped / "training.yaml"
+        file.write_text(file.read_text().replace("200000", "20000000"))
+        ended = wolflab("train", "--resume", str(stopped), "--yes")
+        assert ended.returncode == 0, ended.stderr
+        assert server.answered - undisturbed == undisturbed
+    for name in ("policy-1.safetensors", "policy-2.safetensors", "policy.safetensors"):
+        assert (stopped / name).read_bytes() == (whole / name).read_bytes(), name
+    policy = load_policy(whole / "policy.safetensors")
+    assert policy.training["games"] == 60
+    with Store.open_for_reading(whole / "round-2") as store:
+        header = store.record(store.games("done")[0].id).header
+        assert any(player.get("policy", {}).get("name") == "policy-1" for player in header["players"])
+        assert {row.deal for row in store.games()} >= set(range(30, 60))
+
+
+def test_a_training_in_rounds_is_checked(tmp_path: Path) -> None:
+    for change, why in (
+        ({"deals": 5}, "a round has 5 × 1 games"),
+        ({"recipe": "deductive"}, "the model must choose among several candidates"),
+        ({"rounds": 0}, "rounds"),
+        ({"network": "small"}, "network"),
+    ):
+        file = tmp_path / "plan.yaml"
+        file.write_text(json.dumps({"name": "x", "model": "village", "rounds": 2, **change}))
+        with pytest.raises(ExperimentError, match=re.escape(why)):
+            load_rounds(file)

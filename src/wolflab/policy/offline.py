@@ -12,8 +12,8 @@ each context (side and phase):
   candidate less the mean over the probabilities of the choice. As these probabilities are known, that is
   unbiased whatever else decides the game (residual-on-residual regression, Robinson 1988; Nie and Wager
   2021). The prior's width is that of the largest evidence (type II maximum likelihood).
-- *The player's own choice*: a softmax regression on the same directions. Where nothing shows an advantage,
-  the policy imitates the player.
+- *The player's own choice*: a softmax regression on the same directions, of the choices that the model was
+  asked for, if it was. Where nothing shows an advantage, the policy imitates the player.
 
 *Gains* are one-decision estimates: the policy chooses once, then all goes on as it was recorded. They are
 doubly robust (Dudík, Langford and Li 2011), with weights clipped at `CLIP`, and made on deals that the policy
@@ -88,6 +88,12 @@ class LoggedChoices(NamedTuple):
         return np.where(self.own[:, None] >= 0, own, self.shares)
 
     @property
+    def asked(self) -> NDArray[np.bool_]:
+        """Where the player's own choice is known, bool (T,); everywhere if it never is."""
+        known = self.own >= 0
+        return known if known.any() else ~known
+
+    @property
     def context(self) -> NDArray[np.int64]:
         """The context of each choice: int (T,)."""
         return contexts(self.player)
@@ -140,7 +146,8 @@ def learn(
     expected = _expecting(choices)
     rest = choices.won - _expected(choices.player, expected)
     advantage = _advantage(choices, described, rest) @ directions.T
-    own = _own(choices, described, choices.behaviour) @ directions.T
+    asked = choices.asked
+    own = _own(choices.rows(asked), described[asked], choices.behaviour[asked]) @ directions.T
     return LinearPolicy(own + advantage / temperature, advantage, expected)
 
 

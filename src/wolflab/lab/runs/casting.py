@@ -113,6 +113,11 @@ class Players:
         )
 
 
+def _bare(model: str) -> str:
+    """The name of a model without its settings."""
+    return model.partition("(")[0]
+
+
 def _key(spec: Any) -> bytes:
     """A key that is equal for equal settings."""
     return msgspec.json.encode(spec, order="sorted")
@@ -281,8 +286,8 @@ class PlayerBuilder(Players):
         policy = getattr(player.agent, "policy", None)
         if self._tell is None or player.model is None or not isinstance(policy, NumpyPolicy):
             return
-        model, seen = player.model.name, policy.checkpoint.candidates_of
-        if policy.checkpoint.source == "model" and model not in seen:
+        model, seen = _bare(player.model.name), policy.checkpoint.candidates_of
+        if policy.checkpoint.source == "model" and model not in map(_bare, seen):
             self._tell(
                 f"policy {policy.name} learned to choose among candidates of {', '.join(seen)}, and meets "
                 f"those of {model}: how well it chooses there is not known (docs/training.md)"

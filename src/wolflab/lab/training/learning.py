@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,13 +76,26 @@ def learn_from(
     embedder: str | Mapping[str, Any] = "hashing",
     components: int = COMPONENTS,
 ) -> LearnedFrom:
-    """Learn from all finished games of these runs.
+    """Learn from all finished games of these runs, into a new folder.
 
     Raises ExperimentError for too few games, and for choices without known probabilities; StoreError for a
     folder that exists already.
     """
     if out is not None:
         must_be_new(out)
+    policy, result = learned(runs, "learned" if out is None else out.name, embedder, components)
+    folder = new_directory(Path("runs"), "learned") if out is None else out
+    make_folder(folder)
+    save(policy, folder / POLICY)
+    plain = asdict(result) | {"policy": POLICY}
+    write(folder / RESULT, (json.dumps(plain, indent=1) + "\n").encode())
+    return replace(result, policy=folder / POLICY)
+
+
+def learned(
+    runs: Sequence[Path], name: str, embedder: str | Mapping[str, Any], components: int
+) -> tuple[Checkpoint, LearnedFrom]:
+    """The policy learned from these runs, which has this name, and what it gains. See `learn_from`."""
     reads = resolve_embedder(embedder)
     found = recorded_choices(runs, reads)
     choices, deals = found.choices, len(np.unique(found.choices.deal))
@@ -102,24 +115,13 @@ def learn_from(
         "components": components,
         "version": __version__,
     }
-    folder = new_directory(Path("runs"), "learned") if out is None else out
-    make_folder(folder)
-    named = Checkpoint(
-        folder.name, config, reads.describe(), found.most, found.source, found.rules[0], arrays, training
+    made = Checkpoint(
+        name, config, reads.describe(), found.most, found.source, found.rules[0], arrays, training
     )
-    save(named, folder / POLICY)
-    result = LearnedFrom(
-        folder / POLICY,
-        found.games,
-        deals,
-        len(choices.won),
-        found.left_out,
-        found.models,
-        tuple(_gains(choices, cross_fitted(choices, components))),
-    )
-    plain = asdict(result) | {"policy": POLICY}
-    write(folder / RESULT, (json.dumps(plain, indent=1) + "\n").encode())
-    return result
+    asked, by_choice = choices.asked, cross_fitted(choices, components)
+    gains = tuple(_gains(choices.rows(asked), {who: one[asked] for who, one in by_choice.items()}))
+    of = found.games, deals, len(choices.won), found.left_out, found.models
+    return made, LearnedFrom(Path(POLICY), *of, gains)
 
 
 def _seats(choices: LoggedChoices) -> int:
