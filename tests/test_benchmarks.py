@@ -40,6 +40,7 @@ TINY: dict[str, Sequence[str]] = {
     "benchmarks/hostile_patterns.py": ("--under", "text.reading.votes", "--shown", "2"),
     "benchmarks/http_client.py": shlex.split("--in-flight 1 --calls 2 --rounds 1 --games 1 --latency 0.001"),
     "benchmarks/interval_coverage.py": ("--repeats", "2", "--deals", "6"),
+    "benchmarks/local_speed.py": shlex.split("--rows 2 --tokens 4 --vocabulary 500 --device cpu"),
     "benchmarks/many_games.py": ("--games", "6", "14", "--played", "4"),
     "benchmarks/people.py": ("--studies", "2"),
     "benchmarks/prompt_games.py": ("--games", "1", "--out", "games.jsonl.gz"),
@@ -127,6 +128,7 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
             r"\| rank=2 dtype=float32 \| 0.0 / 0 \| \w+, float32 \| [\d.]+ \| [1-9][\d,]* \| 1.00 \| ",
         ),
         ("benchmarks/forecast.py", r"\| asked \| tokens \| [01] of 1 \| [+-]\d+\.\d % \|"),
+        ("benchmarks/local_speed.py", r"generate: [\d,]+ tokens a second\nhf/…: [\d,]+ tokens .* of it"),
         (
             "benchmarks/recorded_learning.py",
             r"60 +1.0 +ridge +-?\d+% +-?\d+% +[01] of 1 +[01] of 1\n(?s:.*)AWR(?s:.*)IQL +-?\d+%",
