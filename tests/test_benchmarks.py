@@ -44,12 +44,14 @@ TINY: dict[str, Sequence[str]] = {
     "benchmarks/interval_coverage.py": shlex.split(
         "--play populations --played 6 --repeats 2 --deals 6 --games 3"
     ),
+    "benchmarks/local_speed.py": shlex.split("--rows 2 --tokens 4 --vocabulary 500 --device cpu"),
     "benchmarks/luck.py": shlex.split("--rules 002 --deals 10 --entrants 1"),
     "benchmarks/many_games.py": ("--games", "6", "14", "--played", "4"),
     "benchmarks/mixed_tables.py": ("--deals", "5"),
     "benchmarks/people.py": ("--studies", "2"),
     "benchmarks/prompt_games.py": ("--games", "1", "--out", "games.jsonl.gz"),
     "benchmarks/runs_in_browser.py": ("--games", "12", "--played", "4", "--times", "1"),
+    "benchmarks/recorded_learning.py": shlex.split("--games 60 --explore 1 --seeds 1"),
     "benchmarks/studies.py": ("--studies", "1", "--people", "2", "--games", "1"),
     "benchmarks/withdrawals.py": ("--studies", "1", "--people", "4"),
     "benchmarks/wwqa_leaks.py": ("sheriff", "--train", "60", "--test", "40", "--kind", "may-vote-for"),
@@ -142,6 +144,11 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
         (
             "benchmarks/luck.py",
             r"002 +obey 0.6 − village +10 +-?[\d.]+ +-?\d+% +-?\d+%\n(?s:.*)wins of 1 entrants: [+-]0\.\d",
+        ),
+        ("benchmarks/local_speed.py", r"generate: [\d,]+ tokens a second\nhf/…: [\d,]+ tokens .* of it"),
+        (
+            "benchmarks/recorded_learning.py",
+            r"60 +1.0 +ridge +-?\d+% +-?\d+% +[01] of 1 +[01] of 1\n(?s:.*)AWR(?s:.*)IQL +-?\d+%",
         ),
         ("benchmarks/growing.py", r"2 deals in [\d.]+ s.*\ngames read for it: \d+; files: [1-9]"),
         (

@@ -148,7 +148,13 @@ def test_every_row_has_the_declared_columns_and_kinds(
             assert value is None or isinstance(value, kinds[column.kind]), column
             assert isinstance(value, bool) is (column.kind == "yes or no" and value is not None), column
         assert name in OF_PEOPLE or all(row[column.name] is not None for column in PLACE)
-    never = {"answer", "value", "probability", "prompt"}  # of nothing that `village` is asked here
+    never = {
+        "answer",
+        "value",
+        "probability",
+        "own_choice",
+        "prompt",
+    }  # of nothing that `village` is asked here
     never |= {"pasted", "away"}  # of people alone
     never |= {"finish_detail"}  # of servers alone
     never |= {"parent", "fork_turn", "fork_change", "continuation", "x_seat", "y_seat"}  # of forks alone

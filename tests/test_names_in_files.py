@@ -28,6 +28,7 @@ from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.study_plan import StudyPlan
 from wolflab.lab.training.files import LOG, log_of
+from wolflab.lab.training.rounds import RoundsSpec
 from wolflab.lab.training.training_plan import TrainingSpec
 from wolflab.metrics.registry import MEASURES, SPLITS
 from wolflab.models.local import LocalSettings
@@ -60,6 +61,7 @@ def names_in_files() -> dict[str, list[str]]:
         "an experiment": Experiment,
         "a tournament": Tournament,
         "a training": TrainingSpec,
+        "a training in rounds": RoundsSpec,
         "a study": StudyPlan,
         "a recipe": Recipe,
         "rules": Ruleset,

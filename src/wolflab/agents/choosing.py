@@ -9,8 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..rules import Ask
 from ..text.asking.candidates import candidate_text, observation_text
-from ..text.notes import Candidate, Chosen
+from ..text.notes import Candidate, ChoiceDraw, Chosen
 from ..text.questions import Choose
 from ..text.replies.parsed import Preferred
 from .deliberation import Deliberation, Findings
@@ -24,15 +25,26 @@ _FINE = 1 << 30
 async def choose_among(
     turn: Deliberation, findings: Findings, candidates: tuple[Candidate, ...], by: Literal["model", "policy"]
 ) -> int:
-    """The number of the chosen candidate (from 0). If the model's choice is unusable, it is the first."""
+    """The number of the chosen candidate (from 0). If the model's choice is unusable, the first one stands
+    in, and a note says so.
+    """
     if by == "policy":
         return await _weighed(turn, findings, candidates)
-    number = 0
+    own = 0
     if len(candidates) > 1:
         task = Choose(turn.ask, candidates)
         answer = await turn.put("choose", findings.now, task, turn.notes, findings.beliefs)
-        number = answer.number if isinstance(answer, Preferred) else 0
+        if not isinstance(answer, Preferred):
+            turn.notes += [("choose", Chosen(0)), ("choose", ChoiceDraw(stand_in=True))]
+            return 0
+        own = answer.number
+    epsilon = exploring(turn, len(candidates))
+    explored = bool(epsilon) and _explores(turn, epsilon)
+    number = turn.io.draw("explore/choice", len(candidates)) if explored else own
     turn.notes.append(("choose", Chosen(number)))
+    if epsilon:
+        shares = mixed(np.eye(len(candidates))[own], epsilon)
+        turn.notes.append(("choose", ChoiceDraw(_rounded(shares), own, explored)))
     return number
 
 
@@ -42,16 +54,52 @@ async def _weighed(turn: Deliberation, findings: Findings, candidates: tuple[Can
     assert policy is not None
     assert stage is not None
     now = findings.now
-    texts = [observation_text(now, findings.judged)]
-    texts += [candidate_text(candidate, turn.ask, now.ruleset) for candidate in candidates]
-    vectors = await turn.io.embed("policy", texts)
+    vectors = await turn.io.embed("policy", policy_texts(turn.ask, findings, candidates))
     player = player_vector(turn.view, turn.ask, turn.memory, findings.judged)
     weights = await policy.weigh(Observation(player, vectors[0], vectors[1:], now.ruleset.players))
     shares = tempered(weights.probabilities, stage.policy_temperature)
-    number = drawn(shares, turn.io.draw("choose", _FINE))
-    rounded = tuple(round(float(p), 6) for p in weights.probabilities)
-    turn.notes.append(("choose", Chosen(number, rounded, round(float(weights.value), 4))))
+    epsilon = exploring(turn, len(candidates))
+    explored = bool(epsilon) and _explores(turn, epsilon)
+    if explored:
+        number = turn.io.draw("explore/choice", len(candidates))
+    else:
+        number = drawn(shares, turn.io.draw("choose", _FINE))
+    pi = _rounded(weights.probabilities)
+    turn.notes.append(("choose", Chosen(number, pi, round(float(weights.value), 4))))
+    if epsilon or stage.policy_temperature != 1:
+        turn.notes.append(("choose", ChoiceDraw(_rounded(mixed(shares, epsilon)), explored=explored)))
     return number
+
+
+def policy_texts(ask: Ask, findings: Findings, candidates: tuple[Candidate, ...]) -> list[str]:
+    """What an embedder reads for a policy: the observation, then each candidate."""
+    texts = [observation_text(findings.now, findings.judged)]
+    return texts + [candidate_text(candidate, ask, findings.now.ruleset) for candidate in candidates]
+
+
+def exploring(turn: Deliberation, candidates: int) -> float:
+    """ε at this choice: 0 without exploration, with one candidate, and once a seat has explored as often as
+    its recipe allows.
+    """
+    stage = turn.proposal
+    rule = None if stage is None else stage.explore
+    if rule is None or candidates < 2:
+        return 0.0
+    done = sum(isinstance(note.content, ChoiceDraw) and note.content.explored for note in turn.view.notes)
+    return 0.0 if rule.decisions is not None and done >= rule.decisions else rule.share
+
+
+def _explores(turn: Deliberation, epsilon: float) -> bool:
+    return turn.io.draw("explore", _FINE) < epsilon * _FINE
+
+
+def mixed(shares: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
+    """The probabilities with exploration, float64 (n,): (1 − ε) shares + ε / n."""
+    return shares if not epsilon else (1 - epsilon) * shares + epsilon / len(shares)
+
+
+def _rounded(shares: NDArray[np.float64]) -> tuple[float, ...]:
+    return tuple(round(float(p), 6) for p in shares)
 
 
 def tempered(probabilities: NDArray[np.float64], temperature: float) -> NDArray[np.float64]:

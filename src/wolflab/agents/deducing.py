@@ -17,10 +17,23 @@ async def deduce(turn: Deliberation, stage: Deduction) -> Findings:
     if not group:
         now = situated(turn, stage)
         return Findings(now, judged=_living(turn.memory.beliefs, now))
-    beliefs = await _judged(turn, stage, group)
+    return _findings(turn, stage, await _judged(turn, stage, group))
+
+
+def _findings(turn: Deliberation, stage: Deduction, beliefs: dict[int, Belief]) -> Findings:
     now = situated(turn, stage, beliefs)
     judged = _living(beliefs, now)
     return Findings(now, judged if stage.show else (), judged=judged)
+
+
+def recorded_findings(turn: Deliberation, notes: Notes) -> Findings:
+    """The findings of a recorded turn, from its notes; nobody is asked. For recipes that do not reflect."""
+    stage = turn.recipe.deduce
+    made = [belief for _, note in notes if isinstance(note, Deduced) for belief in note.beliefs]
+    if stage is not None and any(isinstance(note, Deduced) for _, note in notes):
+        return _findings(turn, stage, turn.memory.beliefs | {belief.target: belief for belief in made})
+    now = situated(turn, stage)
+    return Findings(now, judged=() if stage is None else _living(turn.memory.beliefs, now))
 
 
 def situated(

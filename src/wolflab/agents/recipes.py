@@ -82,6 +82,19 @@ class Reflection:
 
 
 @dataclass(frozen=True, slots=True)
+class Exploration:
+    """Sometimes take a candidate at random, so that a policy can be learned from recorded games.
+
+    share: ε, the probability that a choice is uniform over all candidates; otherwise it is as without
+    exploration. decisions: the most such choices of a seat in a game; None for any number. The probabilities
+    are noted (`text.notes.ChoiceDraw`).
+    """
+
+    share: Annotated[float, Interval(gt=0, le=1)] = 0.1
+    decisions: Annotated[int, Ge(1)] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """Choose one of several candidates (004 §4.2 and §4.3).
 
@@ -89,7 +102,8 @@ class Proposal:
     statement, 004 C.6); "intents" are the 13 fixed intents of 004's Atomic agent, which the model then words.
     candidates: N. kinds: the kinds of action with candidates; others are answered at once. choose: by the
     model with one more call, or by a trained policy. policy_temperature: T in π^(1/T): 1 draws from π, as in
-    training; 0 takes the likeliest.
+    training; 0 takes the likeliest. explore: sometimes choose at random; the model or the policy is asked all
+    the same.
     """
 
     source: Literal["model", "intents"] = "model"
@@ -97,6 +111,7 @@ class Proposal:
     kinds: tuple[Kind, ...] = KINDS
     choose: Literal["model", "policy"] = "model"
     policy_temperature: Amount = 1.0
+    explore: Exploration | None = None
 
 
 _STAGES = ("deduce", "reflect", "propose")

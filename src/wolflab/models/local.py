@@ -7,6 +7,7 @@ reply. Replies are written in a thread, one batch at a time: the event loop stay
 from __future__ import annotations
 
 import asyncio
+import random
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -503,35 +504,46 @@ def _is_word(tokenizer: Any, token: int) -> bool:
 class _RowSampler:
     """Chooses each next token, row by row, so that no reply depends on the others in its batch.
 
-    A draw is the largest of logits with Gumbel noise, which is the same as drawing by their probabilities;
-    each row has noise from its own seed. likeliest: for each step and row, id → log-probability (without
-    temperature) of the likeliest tokens, the chosen one first.
+    A draw takes the token at which the summed probabilities pass a random number, one for each row and step
+    from the row's own seed. All but these numbers is computed on the device. likeliest: for each step and
+    row, id → log-probability (without temperature) of the likeliest tokens, the chosen one first.
     """
 
     def __init__(self, calls: Sequence[_Call]) -> None:
-        import torch
-
         self._kind = calls[0].kind
-        self._draws = [torch.Generator().manual_seed(call.seed) for call in calls]
+        self._draws = [random.Random(call.seed) for call in calls]
         self.likeliest: list[list[dict[int, float]]] = []
 
     def __call__(self, ids: Any, scores: Any) -> Any:
         """Scores whose largest is the token to take. ids: (rows, so far); scores: (rows, vocabulary)."""
         import torch
-        from transformers import TopPLogitsWarper
 
-        kind, moved = self._kind, scores
+        kind, chosen = self._kind, scores
         if kind.temperature:
-            moved = TopPLogitsWarper(kind.top_p)(ids, scores / kind.temperature)
-            noise = [torch.empty(scores.shape[1]).exponential_(generator=one).log() for one in self._draws]
-            moved = moved - torch.stack(noise).to(scores.device)
+            chosen = torch.full_like(scores, -torch.inf).scatter_(-1, self._drawn(ids, scores), 0.0)
         if kind.listed:
             chances = scores.log_softmax(-1)
             top = chances.topk(min(kind.listed, scores.shape[1])).indices
-            tokens = torch.cat([moved.argmax(-1, keepdim=True), top], -1)
+            tokens = torch.cat([chosen.argmax(-1, keepdim=True), top], -1)
             both = zip(tokens.tolist(), chances.gather(-1, tokens).tolist(), strict=True)
             self.likeliest.append([dict(zip(*row, strict=True)) for row in both])
-        return moved
+        return chosen
+
+    def _drawn(self, ids: Any, scores: Any) -> Any:
+        """The token of each row, (rows, 1)."""
+        import torch
+        from transformers import TopPLogitsWarper
+
+        kind = self._kind
+        kept = scores / kind.temperature
+        if kind.top_p < 1:
+            kept = TopPLogitsWarper(kind.top_p)(ids, kept)
+        exact = torch.float32 if scores.device.type == "mps" else torch.float64
+        sums = kept.softmax(-1, dtype=exact).cumsum(-1)
+        whole = sums[:, -1:]
+        points = torch.tensor([[one.random()] for one in self._draws], dtype=exact).to(scores.device) * whole
+        # A sum that equals the whole has only tokens without a chance behind it.
+        return torch.minimum((sums <= points).sum(-1, keepdim=True), (sums < whole).sum(-1, keepdim=True))
 
 
 _ENGINES: WeakValueDictionary[tuple[str, str, str], _Engine] = WeakValueDictionary()

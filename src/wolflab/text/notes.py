@@ -173,6 +173,21 @@ class Chosen(msgspec.Struct, frozen=True, tag=True):
     value: float | None = None
 
 
+class ChoiceDraw(msgspec.Struct, frozen=True, tag=True, omit_defaults=True):
+    """What a choice among candidates was drawn from, where `Chosen` does not tell it.
+
+    shares: the probability of each candidate (propensities), after temperature and exploration; () if nothing
+    was drawn. own: the choice of the model itself, of which exploration may have taken another. explored:
+    exploration drew the choice. stand_in: the model's choice was unusable, so that the first candidate stood
+    in.
+    """
+
+    shares: tuple[float, ...] = ()
+    own: int | None = None
+    explored: bool = False
+    stand_in: bool = False
+
+
 class Exchanged(msgspec.Struct, frozen=True, tag=True):
     """One exchange of a dialogue: a request, without what had happened before it, and the usable reply."""
 
@@ -198,6 +213,7 @@ Content = (
     | Planned
     | Proposed
     | Chosen
+    | ChoiceDraw
     | Exchanged
     | StoodIn
 )

@@ -9,6 +9,7 @@ from ..text.asking.sentences import a_role, listed
 from ..text.notes import (
     Answered,
     Asked,
+    ChoiceDraw,
     Chosen,
     Content,
     Deduced,
@@ -92,6 +93,12 @@ def note_lines(step: str, content: Content, names: Sequence[str]) -> list[str]:
             odds = ", ".join(f"{100 * p:.0f} %" for p in probabilities)
             worth = "" if value is None else f", expects {value:+.2f}"
             return [f"takes {number + 1}." + (f" (of {odds}{worth})" if odds else "")]
+        case ChoiceDraw(shares, own, explored, stand_in):
+            if stand_in:
+                return ["its choice was unusable: the first candidate stands in"]
+            wanted = "" if own is None else f"; its own choice was {own + 1}."
+            drawn = ", ".join(f"{100 * share:.0f} %" for share in shares)
+            return [f"{'explores, ' if explored else ''}drawn from {drawn}{wanted}"]
         case Exchanged():
             return []  # its other notes say the same
         case StoodIn():

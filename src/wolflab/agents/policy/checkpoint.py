@@ -42,6 +42,9 @@ RECIPE_FOR: Mapping[Source, str] = {"model": "strategic", "intents": "atomic"}
 BY_DEFAULT: Mapping[Source, str] = {"model": "small", "intents": "small-atomic"}
 """Source of candidates → the shipped policy that a recipe takes."""
 
+CANDIDATES_OF = "candidates_of"
+"""The field of a policy's training that names the models; without it, the built-in player."""
+
 _KEY, _DIGEST = "wolflab", "digest"
 """The keys of the JSON and of the digest in the file's metadata."""
 _APART = 256
@@ -94,6 +97,11 @@ class Checkpoint:
                 f"policy {self.name!r}: its embedder's vectors have {length!r} numbers, and its network "
                 f"reads {self.network.dimensions}"
             )
+
+    @property
+    def candidates_of(self) -> tuple[str, ...]:
+        """The names of the models among whose candidates it learned to choose."""
+        return tuple(self.training.get(CANDIDATES_OF, ("village",)))
 
     @property
     def reads(self) -> dict[str, Any]:

@@ -233,6 +233,15 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         Column("chosen", "yes or no", "whether it was taken"),
         Column("probability", "number", "what the policy gave it; empty without a policy", "0 to 1"),
         Column("value", "number", "what the policy's critic expected", "rewards"),
+        Column(
+            "propensity",
+            "number",
+            "its probability in the draw, after temperature and exploration; empty if nothing was drawn",
+            "0 to 1",
+        ),
+        Column("own_choice", "yes or no", "whether the model itself chose it; empty without exploration"),
+        Column("explored", "yes or no", "whether exploration drew the choice"),
+        Column("stand_in", "yes or no", "whether the model's choice was unusable: the first one was taken"),
     ),
     "calls": (
         Column("game", "integer", "the game's number; empty for a judge's call"),

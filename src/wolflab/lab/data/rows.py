@@ -35,7 +35,7 @@ from ...rules import (
     Voted,
     with_facts,
 )
-from ...text.notes import Belief, Chosen, Deduced, Proposed, Rated, Thought
+from ...text.notes import Belief, ChoiceDraw, Chosen, Deduced, Proposed, Rated, Thought
 from ...text.people import ASKED_ALREADY, PersonAnswer, decode_answer
 from ...text.probes import PROBES
 from ...text.reading import can_be_read
@@ -501,8 +501,10 @@ def _candidates(game: _Game) -> Iterator[DataRow]:
         start = first | {"kind": turn.kind} | game.seat(turn.seat)
         proposed = [note for _, note in turn.notes if isinstance(note, Proposed)]
         chosen = next((note for _, note in turn.notes if isinstance(note, Chosen)), None)
+        drawn = next((note for _, note in turn.notes if isinstance(note, ChoiceDraw)), ChoiceDraw())
         for number, candidate in enumerate(proposed[-1].candidates if proposed else ()):
             chances = () if chosen is None else chosen.probabilities
+            propensities = drawn.shares or chances
             yield start | {
                 "candidate": number,
                 "action": candidate.action,
@@ -510,6 +512,10 @@ def _candidates(game: _Game) -> Iterator[DataRow]:
                 "chosen": None if chosen is None else chosen.number == number,
                 "probability": chances[number] if number < len(chances) else None,
                 "value": None if chosen is None else chosen.value,
+                "propensity": propensities[number] if number < len(propensities) else None,
+                "own_choice": None if drawn.own is None else drawn.own == number,
+                "explored": None if chosen is None else drawn.explored,
+                "stand_in": None if chosen is None else drawn.stand_in,
             }
 
 

@@ -40,7 +40,7 @@ _KINDS = (
 """Kind of file → (the folder of the shipped ones, the command that runs it)."""
 COMMANDS = {kind: command for kind, _, command in _KINDS}
 """Kind of file → the command that runs it."""
-_FIELDS = {"entrants": "tournament", "experiment": "study", "training": "training"}
+_FIELDS = {"entrants": "tournament", "experiment": "study", "training": "training", "rounds": "training"}
 """Field → the kind of file that it marks. The first match counts, because a study may have `training` too. A
 file with none of them is an experiment.
 """

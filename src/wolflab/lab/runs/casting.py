@@ -12,7 +12,7 @@ import msgspec
 from ...agents.language import LanguageAgent
 from ...agents.own import own_agent
 from ...agents.person import Person
-from ...agents.policy.checkpoint import check_policy
+from ...agents.policy.checkpoint import NumpyPolicy, check_policy
 from ...agents.policy.policy import Policy
 from ...agents.random import Random
 from ...agents.staged import Staged
@@ -113,6 +113,11 @@ class Players:
         )
 
 
+def _bare(model: str) -> str:
+    """The name of a model without its settings."""
+    return model.partition("(")[0]
+
+
 def _key(spec: Any) -> bytes:
     """A key that is equal for equal settings."""
     return msgspec.json.encode(spec, order="sorted")
@@ -128,7 +133,8 @@ class PlayerBuilder(Players):
 
     home: the run's directory for vectors and pools; None for a game that is not kept. spent: tokens and USD
     so far (`Store.spent`), or a budget that is shared. reading: write nothing to the directory. table: the
-    table of people, if any play. tell: called with a sentence when a server does not answer.
+    table of people, if any play. tell: called with a sentence when a server does not
+    answer, or a policy meets candidates of a strange model.
     """
 
     def __init__(
@@ -271,9 +277,22 @@ class PlayerBuilder(Players):
                     check_policy(player.agent, player.embedders, self.experiment.ruleset(condition))
                 except (ModelError, ExperimentError) as error:
                     raise type(error)(f"{place} in {condition}: {error}") from None
+                self._check_seen(player)
                 roles[place] = _Role(player, spec.experience)
             self._casts[condition] = roles
         return self._casts[condition]
+
+    def _check_seen(self, player: Player) -> None:
+        """Tell if a policy meets the candidates of a model that it was not trained on."""
+        policy = getattr(player.agent, "policy", None)
+        if self._tell is None or player.model is None or not isinstance(policy, NumpyPolicy):
+            return
+        model, seen = _bare(player.model.name), policy.checkpoint.candidates_of
+        if policy.checkpoint.source == "model" and model not in map(_bare, seen):
+            self._tell(
+                f"policy {policy.name} learned to choose among candidates of {', '.join(seen)}, and meets "
+                f"those of {model}: how well it chooses there is not known (docs/training.md)"
+            )
 
     def _taught(self, role: _Role, place: Place, deal: str) -> Player:
         """The player with the experience of this game."""

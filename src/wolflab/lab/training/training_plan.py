@@ -123,6 +123,8 @@ class TrainingSpec(Part):
                 "recipe: who learns draws from π as it is, and is judged by its likeliest candidates too; "
                 "remove propose.policy_temperature"
             )
+        if self._stage.explore is not None:
+            raise ValueError("recipe: who learns explores by π; remove propose.explore")
         if self.fixed != MODEL_FREE and self.styled("default").resolved_recipe().weighs:
             raise ValueError("fixed: this recipe needs a policy; use one that does not")
         population = self.training.population

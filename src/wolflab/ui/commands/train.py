@@ -14,6 +14,8 @@ from rich.table import Table
 
 from ...errors import StoreError
 from ...files import write
+from ...lab.runs.runner import play_run
+from ...lab.storage.run_files import TRAINING, held
 from ...lab.training.files import (
     MISSING,
     POLICY,
@@ -25,6 +27,18 @@ from ...lab.training.files import (
     seed_folder,
     training_result,
 )
+from ...lab.training.learning import LearnedFrom, learn_from
+from ...lab.training.rounds import (
+    RoundsSpec,
+    begin_round,
+    is_in_rounds,
+    learn_round,
+    load_rounds,
+    policy_after,
+    round_folder,
+    rounds_in,
+    start_rounds,
+)
 from ...lab.training.run import TrainingStep, run_training, start_training, training_in
 from ...lab.training.training_plan import TrainingSpec, best_response, load_training, side_of, target_of
 from ...metrics.behaviours import SIDES, SideName
@@ -33,9 +47,20 @@ from ..report import prose
 from ..report.figures import Chart, ChartLine, Picture, curves, on_page
 from ..report.report_page import page
 from ..report.report_table import ReportTable
-from ..terminal.console import console
-from .common import bar, begin_output
-from .options import Out, Resume, Set, check_alone, commands
+from ..terminal.alarm import WatchedStore
+from ..terminal.console import ExitCode, console
+from ..terminal.forecast import Beginning, forecast_first
+from .common import (
+    bar,
+    begin_output,
+    command_with_yes,
+    play_games,
+    preflight_models,
+    prepare_resume,
+    print_reasons,
+    resumed,
+)
+from .options import Out, Resume, Set, Yes, check_alone, commands
 
 PAGE, CURVE = "training.html", "curve.svg"
 _POINTS = 40
@@ -59,12 +84,34 @@ def train(
     out: Out = None,
     resume: Resume = None,
     show: Annotated[Path | None, typer.Option(help="Only show this run's curve and results.")] = None,
+    from_: Annotated[
+        list[Path],
+        typer.Option("--from", help="Learn from the recorded games of this run instead (repeatable)."),
+    ] = [],
+    embedder: Annotated[str, typer.Option(help="With --from: what the policy reads texts with.")] = "hashing",
+    yes: Yes = False,
 ) -> None:
     """Train the policy of a strategic player, then judge it on held-out deals."""
     screen = console()
-    if (experiment is not None) + (resume is not None) + (show is not None) != 1:
-        raise typer.BadParameter("name a training, or --resume or --show a run; one of the three")
-    check_alone(context)
+    if (experiment is not None) + (resume is not None) + (show is not None) + bool(from_) != 1:
+        raise typer.BadParameter(
+            "name a training, or --resume or --show a run, or --from finished runs; one of the four"
+        )
+    if from_:
+        _check_learning(context)
+        show_learned(screen, learn_from(from_, out, embedder))
+        return
+    if embedder != "hashing":
+        raise typer.BadParameter("--embedder goes with --from; a training's file names its own")
+    check_alone(context, ("yes",))
+    if experiment is not None and is_in_rounds(experiment):
+        if seed:
+            raise typer.BadParameter("a training in rounds has one seed: -o seed=4")
+        spec = load_rounds(experiment, set_)
+        _begin_rounds(screen, spec, yes)
+        raise typer.Exit(_play_rounds(screen, start_rounds(spec, out), spec, yes))
+    if resume is not None and (spec_there := rounds_in(resume)) is not None:
+        raise typer.Exit(_play_rounds(screen, resume, spec_there, yes))
     if experiment is not None:
         changes = [*set_, f"seeds={seed}"] if seed else set_
         resume = start_training(load_training(experiment, changes), out)
@@ -108,6 +155,77 @@ def exploit(
         resume = start_training(best_response(target_of(target), side_of(side), given, set_), out)
     assert resume is not None
     _run(console(), resume)
+
+
+def _check_learning(context: typer.Context) -> None:
+    """Refuse flags that learning from recorded games would ignore."""
+    for name in ("seed", "set_"):
+        if context.params[name]:
+            raise typer.BadParameter(
+                f"--from takes no {'--seed' if name == 'seed' else '-o'}: nothing is drawn"
+            )
+
+
+def show_learned(console: Console, found: LearnedFrom) -> None:
+    """Print what was learned from recorded games, and what that gains."""
+    shown = Table(title="Gain of one choice over the player's own, in points of the win rate, on other deals")
+    for head in ("who chooses", "where", "gain", "95 %", "choices", "a game"):
+        shown.add_column(head, justify="left" if head in ("who chooses", "where") else "right")
+    for row in found.gains:
+        gain = row.gain
+        ends = (
+            "–"
+            if gain.low is None or gain.high is None
+            else f"{100 * gain.low:+.1f} to {100 * gain.high:+.1f}"
+        )
+        value = "–" if gain.value is None else f"{100 * gain.value:+.2f}"
+        shown.add_row(row.who, row.where, value, ends, f"{gain.n:,}", f"{row.choices:.1f}")
+    console.print(shown)
+    left = "; ".join(f"{reason}: {n:,}" for reason, n in found.left_out.items())
+    said = [
+        f"Learned from {found.choices:,} choices of {found.games:,} games, {found.deals:,} deals, among "
+        f"candidates of {', '.join(found.models)}.",
+        *([f"Left out: {left}."] if left else []),
+        "An interval that holds 0 shows no gain. Only games tell whether the policy wins more: let it play.",
+        f"Policy: {found.policy}",
+    ]
+    for line in said:
+        console.print(plain(line), highlight=False, soft_wrap=True)
+
+
+def _begin_rounds(console: Console, spec: RoundsSpec, yes: bool) -> None:
+    """Try the models, and print what all rounds will take; ask before a costly training."""
+    first = spec.round(1, None)
+    preflight_models(first)
+    forecast_first(console, first, yes, command_with_yes(), planned={"round-1": spec.games})
+
+
+def _play_rounds(console: Console, folder: Path, spec: RoundsSpec, yes: bool) -> ExitCode:
+    """Play and learn the rounds that are left."""
+    with held(folder):
+        for number in range(1, spec.rounds + 1):
+            if policy_after(folder, number).exists():
+                continue
+            run = round_folder(folder, number)
+            if run.exists():
+                store = WatchedStore.resume(run)
+                left = begin_round(spec, folder, number).budget
+                changes = [f"budget.{name}={value}" for name, value in left if value is not None]
+                beginning = prepare_resume(console, store, changes, yes)[0]
+            else:
+                store = WatchedStore.create(run, begin_round(spec, folder, number))
+                beginning = Beginning()
+            with store:
+                begin_output(console, "train", store.experiment.title, folder)
+                if not play_games(console, store, play_run, beginning, False, False):
+                    print_reasons(console, [row for row in store.games() if not row.over])
+                    budget = f", with a higher budget in {folder / TRAINING} if it is spent"
+                    again = f"Some games are not over. Go on with: {resumed('train', folder)}{budget}"
+                    console.print(plain(again), highlight=False, soft_wrap=True)
+                    return ExitCode.NOT_OVER
+            show_learned(console, learn_round(spec, folder, number))
+    console.print(f"Policy of all rounds: {plain(str(folder / POLICY))}", highlight=False, soft_wrap=True)
+    return ExitCode.DONE
 
 
 def _run(console: Console, folder: Path) -> None:

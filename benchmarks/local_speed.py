@@ -1,0 +1,97 @@
+"""Tokens a second of `hf/…` with many calls at once, beside a plain batch of transformers' `generate`.
+
+    python benchmarks/local_speed.py [--rows 64] [--tokens 64] [--device auto]
+
+Weights are random, of a small shape with a large vocabulary, so that drawing tokens weighs as much as it can.
+Printed: tokens a second of `generate` with its own sampling, of `hf/…` through its queue, with a seed for each
+reply, and the ratio of both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
+from tiny_models import CHAT, save_random, tokenizer_of_texts
+from wolflab.models.base import Chat, Request, Sampling
+from wolflab.models.catalog import resolve
+from wolflab.models.weights import load_weights
+
+TEXTS = ["Player 1 votes for Player 2. Player 3 is the Seer and saw a Werewolf."] * 3
+SHAPE = {
+    "num_hidden_layers": 2,
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 1,
+}
+
+
+def plain(folder: Path, prompts: Sequence[str], tokens: int, device: str) -> float:
+    """Tokens a second of one batch by `generate`."""
+    import torch
+
+    weights = load_weights(str(folder), device=device)
+    tokenizer, model = weights.tokenizer, weights.model
+    rows = [tokenizer.encode(prompt) for prompt in prompts]
+    ids = torch.tensor([row[: min(map(len, rows))] for row in rows], device=model.device)
+    begun = perf_counter()
+    with torch.inference_mode():
+        model.generate(
+            ids,
+            attention_mask=torch.ones_like(ids),
+            do_sample=True,
+            top_k=0,
+            max_new_tokens=tokens,
+            min_new_tokens=tokens,
+            pad_token_id=0,
+        )
+    return len(prompts) * tokens / (perf_counter() - begun)
+
+
+async def through_queue(folder: Path, prompts: Sequence[str], tokens: int, device: str) -> float:
+    """Tokens a second of as many calls at once."""
+    model = resolve({"model": f"hf/{folder}", "device": device, "batch": len(prompts)})
+    sampling = Sampling(1.0, tokens)
+    begun = perf_counter()
+    replies = await asyncio.gather(
+        *(
+            model.generate(Request(Chat((("user", prompt),)), str(k), sampling))
+            for k, prompt in enumerate(prompts)
+        )
+    )
+    spent = perf_counter() - begun
+    await model.close()
+    return sum(reply.usage.completion_tokens for reply in replies) / spent
+
+
+def main(words: Sequence[str]) -> None:
+    """Make weights, write, print."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    options.add_argument("--rows", type=int, default=64)
+    options.add_argument("--tokens", type=int, default=64)
+    options.add_argument("--vocabulary", type=int, default=49152)
+    options.add_argument("--device", default="auto")
+    given = options.parse_args(words)
+    prompts = [f"Player {k} votes for Player {k + 1}." for k in range(given.rows)]
+    with tempfile.TemporaryDirectory() as home:
+        folder = Path(home) / "weights"
+        save_random(folder, tokenizer_of_texts(TEXTS, 400, CHAT), **SHAPE, vocab_size=given.vocabulary)
+        for turn in ("to warm up", "measured"):
+            whole = plain(folder, prompts, given.tokens, given.device)
+            queued = asyncio.run(through_queue(folder, prompts, given.tokens, given.device))
+            if turn == "measured":
+                print(f"{given.rows} rows, {given.tokens} tokens each, a vocabulary of {given.vocabulary:,}")
+                print(f"generate: {whole:,.0f} tokens a second")
+                print(f"hf/…: {queued:,.0f} tokens a second, {queued / whole:.2f} of it")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

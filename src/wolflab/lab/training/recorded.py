@@ -1,0 +1,220 @@
+"""LoggedChoices among candidates in finished games, as a policy sees them, with the probabilities of the
+choice.
+
+A choice's observation follows from its seat's view and notes, so no model is asked again; only texts are
+embedded. A choice is left out if it has one candidate, if the model's own choice was unusable (the first
+candidate stood in), or if nothing was drawn, so that the others had no chance (see `recipes.Exploration`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from ...agents.base import IO
+from ...agents.choosing import policy_texts
+from ...agents.deducing import recorded_findings
+from ...agents.deliberation import Deliberation
+from ...agents.policy.checkpoint import Source
+from ...agents.policy.features import player_vector, stack
+from ...agents.policy.policy import Float32s, Observation
+from ...agents.recipes import Recipe
+from ...errors import ExperimentError
+from ...models.embedders import Embedder
+from ...policy.offline import LoggedChoices
+from ...record import GameRecord
+from ...rules import ROLES, Side
+from ...text.notes import ChoiceDraw, Chosen, Proposed
+from ..runs.decisions import RecordedDecision, recorded_decisions
+from ..storage.store import Store
+
+_AT_ONCE = 2048
+"""The most texts that an embedder is given at once."""
+
+
+class _Choice(NamedTuple):
+    """One choice. texts: of the observation, then of each candidate."""
+
+    texts: Sequence[str]
+    player: Float32s
+    players: int
+    shares: Sequence[float]
+    action: int
+    own: int | None
+    won: float
+    deal: tuple[str, int]
+    game: tuple[str, int]
+
+
+@dataclass
+class RecordedChoices:
+    """The choices of finished runs.
+
+    choices: as arrays. games: the number of games with a choice. left_out: reason → number of choices.
+    models, rules, source: of the candidates. most: the largest number of candidates of a choice.
+    """
+
+    choices: LoggedChoices
+    games: int
+    left_out: Mapping[str, int]
+    models: tuple[str, ...]
+    rules: tuple[str, ...]
+    source: Source
+    most: int
+
+
+@dataclass
+class _Found:
+    choices: list[_Choice] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    models: set[str] = field(default_factory=set)
+    rules: set[str] = field(default_factory=set)
+    sources: set[Source] = field(default_factory=set)
+
+
+ONE_CANDIDATE = "one candidate alone"
+STOOD_IN = "the model's choice was unusable"
+NOTHING_DRAWN = "nothing was drawn, so that the other candidates had no chance"
+
+
+def recorded_choices(runs: Sequence[Path], embedder: Embedder) -> RecordedChoices:
+    """The choices of all finished games of these runs.
+
+    Raises ExperimentError if they have none to learn from, and says why; StoreError for a folder that is no
+    run.
+    """
+    found = _Found()
+    for run in runs:
+        with Store.open_for_reading(run) as store:
+            _read(store, found)
+    if not found.choices:
+        where = ", ".join(str(run) for run in runs)
+        raise ExperimentError(f"{where}: {_nothing(found)}")
+    if len(found.sources) > 1:
+        raise ExperimentError(
+            "these runs have candidates that a model proposed, and fixed intents; a policy learns one of the "
+            "two: name runs of one recipe"
+        )
+    vectors = asyncio.run(_embedded(found.choices, embedder))
+    most = max(len(choice.shares) for choice in found.choices)
+    return RecordedChoices(
+        _arrays(found.choices, vectors, most),
+        len({choice.game for choice in found.choices}),
+        dict(found.left_out),
+        tuple(sorted(found.models)),
+        tuple(sorted(found.rules)),
+        found.sources.pop(),
+        most,
+    )
+
+
+def _nothing(found: _Found) -> str:
+    if not found.left_out:
+        return (
+            "no finished game has a choice among candidates; play with a recipe that proposes several, such "
+            "as diverse"
+        )
+    told = "; ".join(f"{reason}: {n}" for reason, n in found.left_out.most_common())
+    return (
+        f"no choice can be learned from ({told}); play with propose.explore, such as "
+        "-o others.recipe.propose.explore.share=0.2"
+    )
+
+
+def _read(store: Store, found: _Found) -> None:
+    for row in store.games("done"):
+        record, run = store.record(row.id), str(store.path)
+        for decision in recorded_decisions(record, f"{store.path.name}, game {row.id}"):
+            seen = _choice(record, decision, (run, row.deal), (run, row.id))
+            if isinstance(seen, str):
+                found.left_out[seen] += 1
+            elif seen is not None:
+                player = record.player(decision.ask.seat, decision.turn.at)
+                found.choices.append(seen)
+                found.rules.add(record.ruleset.name)
+                found.models.add(str(player["model"]["name"]))
+                found.sources.add(Recipe.of(player["recipe"]).propose.source)  # type: ignore[union-attr]
+
+
+def _choice(
+    record: GameRecord, decision: RecordedDecision, deal: tuple[str, int], game: tuple[str, int]
+) -> _Choice | str | None:
+    """The choice of a turn; the reason why it is left out; None for a turn without candidates."""
+    turn, ask, ruleset = decision.turn, decision.ask, record.ruleset
+    notes = [note for _, note in turn.notes]
+    proposed = next((note for note in reversed(notes) if isinstance(note, Proposed)), None)
+    chosen = next((note for note in notes if isinstance(note, Chosen)), None)
+    if proposed is None or chosen is None:
+        return None
+    drawn = next((note for note in notes if isinstance(note, ChoiceDraw)), ChoiceDraw())
+    shares = drawn.shares or chosen.probabilities
+    if len(proposed.candidates) == 1:
+        return ONE_CANDIDATE
+    if drawn.stand_in:
+        return STOOD_IN
+    if not shares or min(shares) <= 0:
+        return NOTHING_DRAWN
+    recipe = Recipe.of(record.player(ask.seat, turn.at)["recipe"])
+    # No stage is run, so that nothing is asked through `io`.
+    past = Deliberation(recipe, decision.view, ask, cast(IO, None), None, None)
+    findings = recorded_findings(past, turn.notes)
+    side = ROLES[record.roles[ask.seat]].side
+    village_won = None if record.outcome is None else record.outcome.village_won
+    return _Choice(
+        policy_texts(ask, findings, proposed.candidates),
+        player_vector(decision.view, ask, past.memory, findings.judged),
+        ruleset.players,
+        shares,
+        chosen.number,
+        drawn.own,
+        float(village_won is (side is Side.VILLAGE)) if village_won is not None else 0.0,
+        deal,
+        game,
+    )
+
+
+async def _embedded(choices: Sequence[_Choice], embedder: Embedder) -> Mapping[str, Float32s]:
+    """Each text's vector; every text is embedded once."""
+    texts = list(dict.fromkeys(text for choice in choices for text in choice.texts))
+    try:
+        parts = [
+            await embedder.embed(texts[start : start + _AT_ONCE]) for start in range(0, len(texts), _AT_ONCE)
+        ]
+    finally:
+        await embedder.close()
+    return dict(zip(texts, np.concatenate(parts), strict=True))
+
+
+def _arrays(choices: Sequence[_Choice], vectors: Mapping[str, Float32s], most: int) -> LoggedChoices:
+    seen = [
+        Observation(
+            choice.player,
+            vectors[choice.texts[0]],
+            np.stack([vectors[text] for text in choice.texts[1:]]),
+            choice.players,
+        )
+        for choice in choices
+    ]
+    batch = stack(seen, max(choice.players for choice in choices), most)
+    shares = np.zeros(batch.mask.shape)
+    for row, choice in enumerate(choices):
+        shares[row, : len(choice.shares)] = np.array(choice.shares) / sum(choice.shares)
+    deals = {deal: number for number, deal in enumerate(dict.fromkeys(choice.deal for choice in choices))}
+    games = {game: number for number, game in enumerate(dict.fromkeys(choice.game for choice in choices))}
+    return LoggedChoices(
+        batch.player,
+        batch.candidates,
+        batch.mask,
+        shares,
+        np.array([choice.action for choice in choices]),
+        np.array([-1 if choice.own is None else choice.own for choice in choices]),
+        np.array([choice.won for choice in choices]),
+        np.array([deals[choice.deal] for choice in choices]),
+        np.array([games[choice.game] for choice in choices]),
+    )

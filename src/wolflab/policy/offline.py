@@ -1,0 +1,341 @@
+"""Learns a policy from recorded choices among candidates, whose probabilities are known.
+
+One reward a game and a few hundred games carry little, so the learner has few parameters and leans on what
+the player did before. The logit of a candidate is linear in its embedding, with weights for
+each context (side and phase):
+
+    logit = what the player would choose itself + advantage / τ
+
+- *Directions*: candidates are described by the main components of the differences between candidates of one
+  choice.
+- *Advantage*: ridge regression of the win, less what was to be expected from the player vector, on the chosen
+  candidate less the mean over the probabilities of the choice. As these probabilities are known, that is
+  unbiased whatever else decides the game (residual-on-residual regression, Robinson 1988; Nie and Wager
+  2021). The prior's width is that of the largest evidence (type II maximum likelihood).
+- *The player's own choice*: a softmax regression on the same directions, of the choices that the model was
+  asked for, if it was. Where nothing shows an advantage, the policy imitates the player.
+
+*Gains* are one-decision estimates: the policy chooses once, then all goes on as it was recorded. They are
+doubly robust (Dudík, Langford and Li 2011), with weights clipped at `CLIP`, and made on deals that the policy
+was not learned from. The gains of several choices of a game add up to first order only, as choices that
+change together may help or hinder each other. Weights of whole games are of no use: of 300 games one to three
+would count.
+
+The policy is stored as an ordinary network (`as_network`), so that players, tournaments and `start` of a
+training take it as any other.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..agents.policy.features import CLASSES, PHASES, features_length
+from ..agents.policy.network import NetworkConfig, probabilities, shapes
+from ..agents.policy.policy import Float32s
+
+Float64s = NDArray[np.float64]
+
+COMPONENTS = 16
+"""The number of directions."""
+FOLDS = 5
+CLIP = 10.0
+"""The largest importance weight of a choice."""
+TEMPERATURE = 0.005
+"""τ, in win probability: half a point more makes a candidate e times as likely."""
+WIDTHS = (0.003, 0.01, 0.03, 0.1)
+"""Standard deviations of the prior that are tried: of the win probability that a typical difference between
+candidates is worth."""
+OWN_SHARE = 0.25
+"""The variance of a context's deviation, relative to that of the weights that all contexts share."""
+CLONING_PENALTY = 1.0
+LEARNED, LIKELIEST, FIRST, RANDOM = "learned", "learned, likeliest", "first candidate", "at random"
+WHO = (LEARNED, LIKELIEST, FIRST, RANDOM)
+"""Who chooses in estimates."""
+CONTEXTS = 2 * len(PHASES)
+"""The contexts: the village's choices by phase, then the Werewolves'."""
+
+
+class LoggedChoices(NamedTuple):
+    """T choices among up to N candidates.  player: float32 (T, V), laid out for the largest table.
+    candidates: float32 (T, N, D). mask: bool (T, N). shares: float64 (T, N), the probabilities of the choice,
+    above 0 for each candidate. action: int (T,), the chosen one. own: int (T,), the player's own choice; −1
+    if `shares` are its own. won: float64 (T,), 1 if the seat's side won. deal, game: int (T,), numbers.
+    """
+
+    player: Float32s
+    candidates: Float32s
+    mask: NDArray[np.bool_]
+    shares: Float64s
+    action: NDArray[np.int64]
+    own: NDArray[np.int64]
+    won: Float64s
+    deal: NDArray[np.int64]
+    game: NDArray[np.int64]
+
+    def rows(self, index: NDArray[np.bool_]) -> LoggedChoices:
+        """Some of the choices."""
+        return self._replace(**{name: array[index] for name, array in self._asdict().items()})
+
+    @property
+    def behaviour(self) -> Float64s:
+        """What the player does without exploration: float64 (T, N)."""
+        own = np.eye(self.mask.shape[1])[np.maximum(self.own, 0)]
+        return np.where(self.own[:, None] >= 0, own, self.shares)
+
+    @property
+    def asked(self) -> NDArray[np.bool_]:
+        """Where the player's own choice is known, bool (T,); everywhere if it never is."""
+        known = self.own >= 0
+        return known if known.any() else ~known
+
+    @property
+    def context(self) -> NDArray[np.int64]:
+        """The context of each choice: int (T,)."""
+        return contexts(self.player)
+
+
+def contexts(player: Float32s) -> NDArray[np.int64]:
+    """The contexts of player vectors (T, V): (0 for the village, 1 for Werewolves) × 3 + the phase."""
+    roles = _capacity(player.shape[1])
+    phases = roles + len(CLASSES) + 1
+    wolf = player[:, roles + CLASSES.index("Werewolf")] > 0
+    phase = player[:, phases : phases + len(PHASES)].argmax(axis=1)
+    found: NDArray[np.int64] = wolf.astype(np.int64) * len(PHASES) + phase
+    return found
+
+
+def _capacity(length: int) -> int:
+    return next(seats for seats in range(1, 100) if features_length(seats) == length)
+
+
+# -- learning ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LinearPolicy:
+    """A policy: weights of a candidate's embedding, float64 (contexts, D). advantage: the same for what a
+    candidate is worth in win probability. expected: weights of the player vector, and a constant (V + 1,).
+    """
+
+    weights: Float64s
+    advantage: Float64s
+    expected: Float64s
+
+    def chances(self, choices: LoggedChoices) -> Float64s:
+        """π of each candidate, float64 (T, N)."""
+        logits = _scores(choices, self.weights)
+        return probabilities(np.where(choices.mask, logits, -np.inf))
+
+    def worth(self, choices: LoggedChoices) -> Float64s:
+        """Each candidate's advantage over the mean of the choice's probabilities, float64 (T, N)."""
+        scores = _scores(choices, self.advantage)
+        return np.where(choices.mask, scores - (choices.shares * scores).sum(1, keepdims=True), 0.0)
+
+
+def learn(
+    choices: LoggedChoices, components: int = COMPONENTS, temperature: float = TEMPERATURE
+) -> LinearPolicy:
+    """The policy learned from these choices."""
+    directions = _directions(choices, components)
+    described = choices.candidates @ directions  # (T, N, d)
+    expected = _expecting(choices)
+    rest = choices.won - _expected(choices.player, expected)
+    advantage = _advantage(choices, described, rest) @ directions.T
+    asked = choices.asked
+    own = _own(choices.rows(asked), described[asked], choices.behaviour[asked]) @ directions.T
+    return LinearPolicy(own + advantage / temperature, advantage, expected)
+
+
+def cross_fitted(choices: LoggedChoices, components: int = COMPONENTS) -> dict[str, Float64s]:
+    """The one-decision gain of every choice, float64 (T,), by who chooses.
+
+    `LEARNED` is the policy, learned from other deals; `LIKELIEST` takes its likeliest candidate; `FIRST`
+    takes the first candidate, and `RANDOM` any.
+    """
+    gains: dict[str, Float64s] = {name: np.zeros(len(choices.won)) for name in WHO}
+    fold = choices.deal % FOLDS
+    for number in range(FOLDS):
+        test = fold == number
+        if not test.any():
+            continue
+        learned, held = learn(choices.rows(~test), components), choices.rows(test)
+        pi, most = learned.chances(held), held.mask.shape[1]
+        count = held.mask.sum(axis=1, keepdims=True)
+        chances = {
+            LEARNED: pi,
+            LIKELIEST: np.eye(most)[pi.argmax(axis=1)],
+            FIRST: np.eye(most)[np.zeros(len(pi), np.int64)],
+            RANDOM: held.mask / count,
+        }
+        for name, shares in chances.items():
+            gains[name][test] = one_decision(shares, learned, held)
+    return gains
+
+
+def one_decision(pi: Float64s, learned: LinearPolicy, choices: LoggedChoices) -> Float64s:
+    """The estimated gain of each choice, float64 (T,): of choosing by π (T, N) over the player's own choice.
+
+    learned: from other deals; what it expects makes the estimate more exact.
+    """
+    own, worth = choices.behaviour, learned.worth(choices)
+    at = np.arange(len(choices.won)), choices.action
+    surprise = choices.won - _expected(choices.player, learned.expected) - worth[at]
+    weight = np.minimum(pi[at] / choices.shares[at], CLIP) - own[at] / choices.shares[at]
+    gains: Float64s = ((pi - own) * worth).sum(axis=1) + weight * surprise
+    return gains
+
+
+def _scores(choices: LoggedChoices, weights: Float64s) -> Float64s:
+    """The score of each candidate by the weights of its context: float64 (T, N)."""
+    scores: Float64s = np.einsum("tnd,td->tn", choices.candidates, weights[choices.context])
+    return scores
+
+
+def _centred(choices: LoggedChoices, described: Float64s) -> Float64s:
+    """Descriptions less their mean by the choice's probabilities, 0 for padding."""
+    mean = np.einsum("tn,tnd->td", choices.shares, described)
+    return np.where(choices.mask[..., None], described - mean[:, None], 0.0)
+
+
+def _directions(choices: LoggedChoices, components: int) -> Float64s:
+    """The main components of differences between candidates, (D, d), scaled so that a typical difference has
+    length 1.
+    """
+    apart = _centred(choices, choices.candidates.astype(np.float64))
+    weighted = apart * np.sqrt(choices.shares)[..., None]
+    moments = np.einsum("tnd,tne->de", weighted, weighted, optimize=True) / len(apart)
+    values, vectors = np.linalg.eigh(moments)
+    kept = vectors[:, ::-1][:, :components]
+    size = math.sqrt(max(float(values[::-1][:components].sum()), 1e-12))
+    directions: Float64s = kept / size
+    return directions
+
+
+def _expecting(choices: LoggedChoices) -> Float64s:
+    """Ridge regression of the win on the player vector: weights and a constant."""
+    seen = np.hstack([choices.player.astype(np.float64), np.ones((len(choices.won), 1))])
+    penalty = np.full(seen.shape[1], 0.02 * len(choices.won) / 10)
+    penalty[-1] = 1e-6
+    weights: Float64s = np.linalg.solve(seen.T @ seen + np.diag(penalty), seen.T @ choices.won)
+    return weights
+
+
+def _expected(player: Float32s, weights: Float64s) -> Float64s:
+    expected: Float64s = player @ weights[:-1] + weights[-1]
+    return expected
+
+
+def _by_context(described: Float64s, context: NDArray[np.int64]) -> Float64s:
+    """(T, d) → (T, (1 + contexts) d): what all contexts share, then the context's own deviation."""
+    rows, size = described.shape
+    design = np.zeros((rows, 1 + CONTEXTS, size))
+    design[:, 0] = described
+    design[np.arange(rows), 1 + context] = described * math.sqrt(OWN_SHARE)
+    return design.reshape(rows, -1)
+
+
+def _for_contexts(weights: Float64s, size: int) -> Float64s:
+    """The weights of each context, (contexts, d), from those of `_by_context`."""
+    parts = weights.reshape(1 + CONTEXTS, size)
+    return parts[:1] + parts[1:] * math.sqrt(OWN_SHARE)
+
+
+def _advantage(choices: LoggedChoices, described: Float64s, rest: Float64s) -> Float64s:
+    """Ridge regression of the surprise on the chosen candidate, (contexts, d)."""
+    rows = np.arange(len(rest))
+    chosen = _centred(choices, described)[rows, choices.action]
+    design = _by_context(chosen, choices.context)
+    noise = float(rest.var())
+    moments, product = design.T @ design, design.T @ rest
+    values, vectors = np.linalg.eigh(moments)
+    turned = vectors.T @ product
+
+    def evidence(width: float) -> float:
+        # log N(rest; 0, noise + width² design designᵀ), without constants
+        grown = 1 + width**2 * values / noise
+        fit = (turned**2 * width**2 / noise / grown).sum() / noise
+        return float(fit - np.log(grown).sum()) / 2
+
+    width = max(WIDTHS, key=evidence)
+    weights = vectors @ (turned / (values + noise / width**2))
+    return _for_contexts(weights, described.shape[2])
+
+
+def _own(choices: LoggedChoices, described: Float64s, target: Float64s) -> Float64s:
+    """Softmax regression of choices with these probabilities or weights (T, N): (contexts, d)."""
+    from scipy.optimize import minimize  # type: ignore[import-untyped]  # a heavy import
+
+    rows, most, size = described.shape
+    flat = _centred(choices, described).reshape(rows * most, size)
+    design = _by_context(flat, np.repeat(choices.context, most)).reshape(rows, most, -1)
+    mask, total = choices.mask, target.sum(axis=1, keepdims=True)
+
+    def loss(weights: Float64s) -> tuple[float, Float64s]:
+        logits = np.where(mask, design @ weights, -np.inf)
+        top = logits.max(axis=1, keepdims=True)
+        log_p = logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True))
+        slope = np.einsum("tn,tnf->f", total * np.exp(log_p) - target, design)
+        value = CLONING_PENALTY * (weights @ weights) / 2 - (target * np.where(mask, log_p, 0.0)).sum()
+        return float(value), slope + CLONING_PENALTY * weights
+
+    found = minimize(loss, np.zeros(design.shape[2]), jac=True, method="L-BFGS-B", options={"maxiter": 100})
+    return _for_contexts(found.x, size)
+
+
+# -- as a network -----------------------------------------------------------------------------------
+
+
+def as_network(weights: Float64s, capacity: int, value: float) -> tuple[NetworkConfig, dict[str, Float32s]]:
+    """A network with these logits: `weights` (contexts, D) · a candidate's embedding.
+
+    capacity: the number of seats that it has room for. value: what its critic always says, in points.
+    Attention adds nothing. The encoder turns side and phase into a one-hot context. A candidate's token has
+    its score in every context; large constants keep LayerNorm from rescaling it (to 1e-5 of the largest
+    score).
+    """
+    dimensions, pair = weights.shape[1], 2 * CONTEXTS
+    width = pair + 2 if dimensions != pair + 2 else pair + 4
+    config = NetworkConfig("linear", dimensions, capacity, width, 1, 1, 3, CONTEXTS + 2)
+    arrays = {name: np.zeros(shape) for name, shape in shapes(config).items()}
+    large = 1000 * max(1.0, float(np.linalg.norm(weights, axis=1).max()))
+    # Both signs of each score: the mean of a token is 0.
+    signed = np.vstack([weights, -weights]) / math.sqrt(dimensions)
+    arrays["candidate.weight"][:pair] = signed
+    constants = np.zeros(width)
+    constants[pair : pair + 2] = large, -large
+    arrays["candidate.bias"] = constants
+    _encode_context(arrays, capacity, large, constants)
+    scale = math.sqrt(2 * large / math.sqrt(width / 2))
+    arrays["norm.weight"][:pair] = scale
+    arrays["value_mean"], arrays["value_scale"] = np.array(value), np.array(1.0)
+    arrays["attention.0.norm.weight"][:] = 1.0
+    return config, {name: array.astype(np.float32) for name, array in arrays.items()}
+
+
+def _encode_context(arrays: dict[str, Float64s], capacity: int, large: float, constants: Float64s) -> None:
+    """The encoder: player vector → one-hot context → that context's place in the state."""
+    hidden, roles = CONTEXTS + 2, capacity
+    phases = roles + len(CLASSES) + 1
+    wolf = CLASSES.index("Werewolf")
+    for context in range(CONTEXTS):
+        side, phase = divmod(context, len(PHASES))
+        for role in range(len(CLASSES)):
+            arrays["encoder.0.weight"][context, roles + role] = float((role == wolf) == bool(side))
+        arrays["encoder.0.weight"][context, phases + phase] = 1.0
+        arrays["encoder.1.weight"][context, context] = 1.0
+        arrays["encoder.2.weight"][context, context] = large
+        arrays["encoder.2.weight"][CONTEXTS + context, context] = -large
+    arrays["encoder.2.bias"] = constants
+    # Before each LayerNorm the values are the same in another order, so that it only scales by a constant.
+    for layer, values, least in ((0, (2, 1, 1, 1, 0, 0), 1.0), (1, (1, 0, 0, 0, 0, 0), 0.0)):
+        mean = sum(values) / CONTEXTS
+        arrays[f"encoder.{layer}.bias"][:CONTEXTS] = -mean
+        arrays[f"encoder.{layer}.bias"][CONTEXTS:] = 1.0, -1.0
+        variance = (sum((value - mean) ** 2 for value in values) + 2) / hidden
+        arrays[f"encoder_norms.{layer}.weight"][:CONTEXTS] = math.sqrt(variance + 1e-5)
+        arrays[f"encoder_norms.{layer}.bias"][:CONTEXTS] = mean - least

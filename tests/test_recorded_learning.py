@@ -1,0 +1,310 @@
+"""Exploration, and policies learned from recorded games: probabilities as drawn, observations as at play."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from recorded_learning import WORTH, gain, likeliest, planted
+
+from command_line import wolflab
+from http_server import FakeServer, Fault, running
+from wolflab.agents.policy.checkpoint import NumpyPolicy, load_policy
+from wolflab.agents.policy.features import Batch, features_length, stack
+from wolflab.agents.policy.network import Network
+from wolflab.agents.policy.policy import Observation, Weights
+from wolflab.agents.recipes import RECIPES
+from wolflab.errors import ExperimentError
+from wolflab.lab.plans.loading import build
+from wolflab.lab.runs.casting import PlayerBuilder
+from wolflab.lab.runs.decisions import recorded_decisions
+from wolflab.lab.runs.replay import verify_game
+from wolflab.lab.runs.runner import play_run
+from wolflab.lab.storage.store import Store
+from wolflab.lab.training.learning import learn_from
+from wolflab.lab.training.recorded import NOTHING_DRAWN, recorded_choices
+from wolflab.lab.training.rounds import load_rounds
+from wolflab.lab.training.training_plan import make_training
+from wolflab.models.embedders import resolve_embedder
+from wolflab.policy.offline import CONTEXTS, as_network, contexts, cross_fitted, learn
+from wolflab.text.notes import ChoiceDraw, Chosen, Proposed
+
+EMBEDDER = {"embedder": "hashing", "dimensions": 32}
+
+
+def run(folder: Path, deals: int, recipe: dict[str, Any], **player: Any) -> Path:
+    """A finished run in which everybody plays by this recipe."""
+    experiment = build(
+        {
+            "name": "explored",
+            "rules": "doctor",
+            "players": {"others": {"model": "village", "recipe": recipe, **player}},
+            "deals": deals,
+        }
+    )
+    with Store.create(folder, experiment) as store:
+        play_run(store)
+    return folder
+
+
+def notes_of(folder: Path) -> list[tuple[int, int, list[Any]]]:
+    """(game, seat, notes) of every turn with candidates."""
+    with Store.open_for_reading(folder) as store:
+        return [
+            (row.id, turn.seat, [note for _, note in turn.notes])
+            for row in store.games("done")
+            for turn in store.record(row.id).turns
+            if any(isinstance(note, Proposed) for _, note in turn.notes)
+        ]
+
+
+@pytest.fixture(scope="module")
+def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """30 games in which 4 of 10 choices are explored."""
+    recipe = {"name": "diverse", "propose": {"explore": {"share": 0.4}}}
+    return run(tmp_path_factory.mktemp("explored") / "run", 30, recipe)
+
+
+# -- exploration ------------------------------------------------------------------------------------
+
+
+def test_a_choice_notes_the_probabilities_that_it_was_drawn_from(explored: Path) -> None:
+    """Each candidate is taken as often as the notes say."""
+    surprises, variances = 0.0, 0.0
+    for _, _, notes in notes_of(explored):
+        (proposed,) = [note for note in notes if isinstance(note, Proposed)]
+        (chosen,) = [note for note in notes if isinstance(note, Chosen)]
+        drawn = [note for note in notes if isinstance(note, ChoiceDraw)]
+        n = len(proposed.candidates)
+        if n == 1:
+            assert not drawn
+            continue
+        (one,) = drawn
+        assert one.own is not None
+        expected = np.full(n, 0.4 / n)
+        expected[one.own] += 0.6
+        assert one.shares == pytest.approx(expected, abs=1e-6)
+        assert one.explored or chosen.number == one.own
+        taken = one.shares[one.own]
+        surprises += (chosen.number == one.own) - taken
+        variances += taken * (1 - taken)
+    assert variances > 50
+    assert abs(surprises) < 4 * variances**0.5
+
+
+def test_games_with_exploration_verify(explored: Path) -> None:
+    with Store.open_for_reading(explored) as store:
+        for row in store.games("done")[:3]:
+            verify_game(store, row, agents=True)
+
+
+def test_a_seat_explores_no_more_often_than_it_may(tmp_path: Path) -> None:
+    recipe = {"name": "diverse", "propose": {"explore": {"share": 0.5, "decisions": 1}}}
+    found = notes_of(run(tmp_path / "run", 3, recipe))
+    done: Counter[tuple[int, int]] = Counter()
+    for game, seat, notes in found:
+        drawn = [note for note in notes if isinstance(note, ChoiceDraw)]
+        assert not (drawn and done[game, seat])
+        done[game, seat] += sum(note.explored for note in drawn)
+    assert set(done.values()) == {0, 1}
+
+
+def test_a_policy_draws_from_the_noted_probabilities(tmp_path: Path) -> None:
+    """After temperature and exploration; the other note has π itself."""
+    stage = {"policy_temperature": 0.5, "explore": {"share": 0.3}}
+    recipe = {"name": "strategic", "propose": stage}
+    for _, _, notes in notes_of(run(tmp_path / "run", 1, recipe, policy="small")):
+        (chosen,) = [note for note in notes if isinstance(note, Chosen)]
+        drawn = next((note for note in notes if isinstance(note, ChoiceDraw)), None)
+        pi = np.array(chosen.probabilities)
+        sharper = pi**2 / (pi**2).sum()
+        wanted = 0.7 * sharper + 0.3 / len(pi) if len(pi) > 1 else sharper
+        assert drawn is not None
+        assert drawn.shares == pytest.approx(wanted, abs=1e-5)
+        assert drawn.own is None
+
+
+def test_exploration_without_chance_is_refused() -> None:
+    for wrong in ({"share": 0}, {"share": 1.5}, {"decisions": 0}):
+        with pytest.raises(ExperimentError, match=r"propose\.explore"):
+            RECIPES["diverse"].with_(propose={"explore": wrong})
+    with pytest.raises(ExperimentError, match="who learns explores by π"):
+        make_training({"name": "x", "recipe": {"name": "strategic-004", "propose": {"explore": {}}}})
+
+
+# -- what is read from records ----------------------------------------------------------------------
+
+
+def test_recorded_observations_are_those_of_play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every choice of two games, as its policy saw it when it chose."""
+    seen: list[Observation] = []
+    weigh = NumpyPolicy.weigh
+
+    async def watched(policy: NumpyPolicy, observation: Observation) -> Weights:
+        seen.append(observation)
+        return await weigh(policy, observation)
+
+    monkeypatch.setattr(NumpyPolicy, "weigh", watched)
+    folder = run(tmp_path / "run", 2, {"name": "strategic"}, policy="small")
+    found = recorded_choices([folder], resolve_embedder("hashing"))
+    batch = stack([one for one in seen if len(one.candidates) > 1], 7, found.most)
+    for name in ("player", "candidates", "mask"):
+        at_play, recorded = getattr(batch, name), getattr(found.choices, name)
+        rows = [sorted(row.tobytes() for row in array) for array in (at_play, recorded)]
+        assert rows[0] == rows[1], name
+    assert len(found.choices.won) > 20
+    assert found.models == ("village",)
+
+
+def test_choices_without_known_probabilities_are_refused(tmp_path: Path) -> None:
+    folder = run(tmp_path / "run", 1, {"name": "diverse"})
+    with pytest.raises(ExperimentError, match=r"propose\.explore") as refused:
+        recorded_choices([folder], resolve_embedder(EMBEDDER))
+    assert NOTHING_DRAWN in str(refused.value)
+    plain = run(tmp_path / "plain", 1, {"name": "deductive"})
+    with pytest.raises(ExperimentError, match="no finished game has a choice among candidates"):
+        recorded_choices([plain], resolve_embedder(EMBEDDER))
+
+
+# -- learning ---------------------------------------------------------------------------------------
+
+
+def test_a_linear_policy_is_stored_as_a_network() -> None:
+    rng = np.random.default_rng(0)
+    weights, rows, n = rng.normal(0, 8, (CONTEXTS, 32)), 60, 3
+    config, arrays = as_network(weights, 7, 12.5)
+    player = rng.random((rows, features_length(7))).astype(np.float32)
+    player[:, 7:11] = np.eye(4)[np.arange(rows) % 4]
+    player[:, 12:15] = np.eye(3)[np.arange(rows) % 3]
+    vectors = rng.normal(size=(rows, n, 32)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
+    text = rng.normal(size=(rows, 32)).astype(np.float32)
+    network = Network(config, arrays)
+    out = network.forward(Batch(player, text, vectors, np.ones((rows, n), np.bool_)))
+    wanted = np.einsum("tnd,td->tn", vectors, weights[contexts(player)])
+    apart = out.logits - wanted
+    assert set(contexts(player)) == set(range(CONTEXTS))
+    assert np.abs(apart - apart.mean(axis=1, keepdims=True)).max() < 1e-3
+    assert out.value * network.value_scale + network.value_mean == pytest.approx(12.5)
+
+
+def test_a_planted_advantage_is_found_and_none_is_not() -> None:
+    choices, _ = planted(600, 1.0, WORTH, 0.0, 3)
+    test, true = planted(300, 1.0, WORTH, 0.0, 4)
+    found = likeliest(learn(choices).chances(test))
+    assert gain(found, test, true) > 0.4 * gain(likeliest(true), test, true)
+    equal, nothing = planted(300, 0.3, 0.0, 0.0, 5)
+    gains = cross_fitted(equal)
+    assert not nothing.any()
+    for name, of_choices in gains.items():
+        error = of_choices.std() / len(of_choices) ** 0.5
+        assert abs(of_choices.mean()) < 4 * error, name
+
+
+def test_a_learned_policy_plays(explored: Path, tmp_path: Path) -> None:
+    """From recorded games to a seat, by commands."""
+    out = tmp_path / "learned"
+    done = wolflab("train", "--from", str(explored), "--out", str(out))
+    assert "Learned from" in done.stdout
+    told = json.loads((out / "learned.json").read_text())
+    assert told["games"] == 30
+    assert {row["where"] for row in told["gains"]} >= {"village", "werewolves", "village, voting"}
+    policy = load_policy(out / "policy.safetensors")
+    assert policy.training["candidates_of"] == ["village"]
+    played = run(tmp_path / "played", 1, {"name": "strategic"}, policy=str(out / "policy.safetensors"))
+    with Store.open_for_reading(played) as store:
+        (row,) = store.games("done")
+        decisions = recorded_decisions(store.record(row.id))
+    chances = [
+        note.probabilities
+        for decision in decisions
+        for _, note in decision.turn.notes
+        if isinstance(note, Chosen) and len(note.probabilities) > 1
+    ]
+    assert all(sum(shares) == pytest.approx(1, abs=1e-5) for shares in chances)
+    assert any(max(shares) > 1.05 / len(shares) for shares in chances)
+
+
+def test_a_policy_that_meets_another_models_candidates_says_so() -> None:
+    said: list[str] = []
+    for model in ("village", "openai/gpt-4o-mini"):
+        player = {"model": model, "recipe": "strategic", "policy": "small"}
+        experiment = build({"name": "x", "rules": "doctor", "players": {"others": player}, "deals": 1})
+        PlayerBuilder(experiment, tell=said.append).cast("all")
+    (one,) = said
+    assert "policy small learned to choose among candidates of village, and meets those of openai/" in one
+
+
+def test_too_few_games_and_wrong_flags_are_refused(explored: Path, tmp_path: Path) -> None:
+    recipe = {"name": "diverse", "propose": {"explore": {"share": 0.4}}}
+    few = run(tmp_path / "few", 2, recipe)
+    with pytest.raises(ExperimentError, match="2 games of 2 deals have choices"):
+        learn_from([few], tmp_path / "none", EMBEDDER)
+    assert not (tmp_path / "none").exists()
+    for words, why in (
+        (("--from", str(few), "-o", "a=b"), "takes no -o"),
+        (("train-small", "--embedder", "x"), "goes with --from"),
+    ):
+        ended = wolflab("train", *words)
+        assert ended.returncode == 2
+        assert why in ended.stderr
+
+
+# -- rounds -----------------------------------------------------------------------------------------
+
+
+def in_rounds(server: FakeServer, **changes: Any) -> dict[str, Any]:
+    """A training in two rounds in which Werewolves learn behind a server."""
+    model = {"model": "wolf-1", "base_url": server.base_url, "retries": 3, "longest_wait": 0.01}
+    plan = {"name": "two-rounds", "rules": {"preset": "doctor", "max_rounds": 2}, "model": model}
+    plan |= {"learners": "werewolves", "rounds": 2, "deals": 30, "explore": {"share": 0.5}}
+    return plan | {"embedder": EMBEDDER} | changes
+
+
+def test_rounds_behind_a_server_go_on_after_a_stop(tmp_path: Path) -> None:
+    """A spent budget stops it in a round. The policy is that of an undisturbed training, and no call was made
+    twice.
+    """
+    plan, whole, stopped = tmp_path / "plan.yaml", tmp_path / "whole", tmp_path / "stopped"
+    with running() as server:
+        plan.write_text(json.dumps(in_rounds(server)))
+        ended = wolflab("train", str(plan), "--yes", "--out", str(whole))
+        assert ended.returncode == 0, ended.stderr
+        undisturbed = server.answered
+        server.faults.extend(Fault("status") for _ in range(20))
+        ended = wolflab("train", str(plan), "--yes", "--out", str(stopped), "-o", "budget.tokens=200000")
+        assert ended.returncode != 0
+        assert "training.yaml" in ended.stdout
+        assert not (stopped / "policy.safetensors").exists()
+        file = stopped / "training.yaml"
+        file.write_text(file.read_text().replace("200000", "20000000"))
+        ended = wolflab("train", "--resume", str(stopped), "--yes")
+        assert ended.returncode == 0, ended.stderr
+        assert server.answered - undisturbed == undisturbed + 20  # those that failed
+    for name in ("policy-1.safetensors", "policy-2.safetensors", "policy.safetensors"):
+        assert load_policy(stopped / name).digest == load_policy(whole / name).digest, name
+    policy = load_policy(whole / "policy.safetensors")
+    assert policy.training["games"] == 60
+    with Store.open_for_reading(whole / "round-2") as store:
+        header = store.record(store.games("done")[0].id).header
+        first = load_policy(whole / "policy-1.safetensors").digest
+        assert {one["policy"]["digest"] for one in header["players"] if "policy" in one} == {first}
+        assert {row.deal for row in store.games()} >= set(range(30, 60))
+
+
+def test_a_training_in_rounds_is_checked(tmp_path: Path) -> None:
+    for change, why in (
+        ({"deals": 5}, "a round has 5 × 1 games"),
+        ({"recipe": "deductive"}, "the model must choose among several candidates"),
+        ({"rounds": 0}, "rounds"),
+        ({"network": "small"}, "network"),
+    ):
+        file = tmp_path / "plan.yaml"
+        file.write_text(json.dumps({"name": "x", "model": "village", "rounds": 2, **change}))
+        with pytest.raises(ExperimentError, match=re.escape(why)):
+            load_rounds(file)
