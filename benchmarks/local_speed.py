@@ -3,8 +3,8 @@
     python benchmarks/local_speed.py [--rows 64] [--tokens 64] [--device auto]
 
 Weights are random, of a small shape with a large vocabulary, so that drawing tokens weighs as much as it can.
-Printed: tokens a second of `generate` with its own sampling, of `hf/…` through its queue, with a seed for each
-reply, and the ratio of both.
+Printed: tokens a second of `generate` with its own sampling, of `hf/…` through its queue, with a seed for
+each reply, and the ratio of both.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import argparse
 import asyncio
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
@@ -25,7 +26,7 @@ from wolflab.models.catalog import resolve
 from wolflab.models.weights import load_weights
 
 TEXTS = ["Player 1 votes for Player 2. Player 3 is the Seer and saw a Werewolf."] * 3
-SHAPE = {
+SHAPE: Mapping[str, Any] = {
     "num_hidden_layers": 2,
     "hidden_size": 64,
     "intermediate_size": 128,

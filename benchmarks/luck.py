@@ -158,8 +158,8 @@ def played(
     }
     file, run = home / "luck.yaml", home / "run"
     file.write_text(json.dumps(experiment), encoding="utf-8")
-    quiet = {"stdout": subprocess.DEVNULL, "check": True}
-    subprocess.run([sys.executable, "-m", "wolflab", "run", str(file), "--out", str(run)], **quiet)
+    words = [sys.executable, "-m", "wolflab", "run", str(file), "--out", str(run)]
+    subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
     lucks: dict[str, list[Luck]] = {name: [] for name in entrants}
     with Store.open_for_reading(run) as store:
         for row in store.games("done"):

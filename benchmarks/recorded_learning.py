@@ -60,7 +60,7 @@ def planted(
     action = np.where(explored, rng.integers(CANDIDATES, size=rows), own)
     shares = np.full(shape, explore / CANDIDATES)
     shares[np.arange(rows), own] += 1 - explore
-    true = worth * (good - 0.5)
+    true: Float64s = worth * (good - 0.5)
     chance = np.where(lucky, 0.65, 0.35) + np.bincount(game, true[np.arange(rows), action])
     won = (rng.random(games) < np.clip(chance, 0, 1)).astype(float)[game]
     mask = np.ones(shape, np.bool_)
@@ -76,7 +76,8 @@ def gain(pi: Float64s, choices: LoggedChoices, true: Float64s) -> float:
 
 def likeliest(pi: Float64s) -> Float64s:
     """All of π on its likeliest candidate."""
-    return np.eye(pi.shape[1])[pi.argmax(axis=1)]
+    top: Float64s = np.eye(pi.shape[1])[pi.argmax(axis=1)]
+    return top
 
 
 # -- other methods ----------------------------------------------------------------------------------

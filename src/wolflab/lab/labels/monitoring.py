@@ -258,13 +258,14 @@ def monitor_chat(decision: RecordedDecision, reasons: str | None) -> Chat:
     """The question about a statement. reasons: what the speaker wrote for itself, perhaps nothing; None: the
     reader is not told.
     """
-    now, templates = decision.situation, phrases("sections")
+    now, templates = decision.situation, phrases("sections", 0)
     name = now.ruleset.names[now.seat]
     assert isinstance(decision.turn.action, Say)
     wrote = templates["wrote_reasons" if reasons else "wrote_nothing"].substitute(name=name)
     quoted = "\n".join(f'"{line}"' for line in (reasons or "").splitlines())
     asked = render_template(
         "monitor",
+        0,
         time=when(now.round, now.phase),
         name=name,
         reasons="" if reasons is None else f"{wrote}\n{quoted}",
