@@ -60,7 +60,7 @@ def planted(
     action = np.where(explored, rng.integers(CANDIDATES, size=rows), own)
     shares = np.full(shape, explore / CANDIDATES)
     shares[np.arange(rows), own] += 1 - explore
-    true: Float64s = worth * (good - 0.5)
+    true = np.asarray(worth * (good - 0.5), np.float64)
     chance = np.where(lucky, 0.65, 0.35) + np.bincount(game, true[np.arange(rows), action])
     won = (rng.random(games) < np.clip(chance, 0, 1)).astype(float)[game]
     mask = np.ones(shape, np.bool_)
