@@ -137,8 +137,10 @@ def _once(part: Callable[[Situation], str], now: Situation) -> str:
 
 def lasting_request(question: Question) -> str:
     """The part of a prompt that stays in a dialogue: how to play, and the instruction."""
-    hidden = phrases("sections")["hide_reasons"].template if question.hide_reasons else ""
-    return _parts(_style(question.situation, question.style), hidden, instruction(question))
+    now = question.situation
+    sentence = phrases("sections", now.ruleset.wording)["hide_reasons"].template
+    hidden = sentence if question.hide_reasons else ""
+    return _parts(_style(now, question.style), hidden, instruction(question))
 
 
 def _parts(*texts: str) -> str:
