@@ -1,4 +1,4 @@
-"""Choices among candidates in finished games, as a policy sees them, with the probabilities of each choice.
+"""Choices among candidates in finished games, as a policy sees them, with the probabilities of the choice.
 
 A choice's observation follows from its seat's view and notes, so no model is asked again; only texts are
 embedded. A choice is left out if it has one candidate, if the model's own choice was unusable (the first

@@ -87,12 +87,12 @@ def shared_ends(question: Question, chat: Sequence[Message]) -> tuple[int, ...] 
     return None
 
 
-def corrected(corrections: Sequence[tuple[str, str]], wording: int = 0) -> list[Message]:
+def corrected(corrections: Sequence[tuple[str, str]], number: int = 0) -> list[Message]:
     """Each failed reply and what was wrong with it, as messages of a chat, in the wording of that number."""
     chat = []
     for reply, reason in corrections:
         chat.append(Message("assistant", reply[:_SHOWN_REPLY].strip() or "(empty)"))
-        chat.append(Message("user", render_template("correction", wording, reason=clean(reason, 2000))))
+        chat.append(Message("user", render_template("correction", number, reason=clean(reason, 2000))))
     return chat
 
 

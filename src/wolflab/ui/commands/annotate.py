@@ -113,7 +113,7 @@ def show_agreement(
 )
 def monitor_sample(
     sample: SampleDir,
-    model: Annotated[str, typer.Option(help="The model that reads (see `wolflab models`).", show_default=False)],
+    model: Annotated[str, typer.Option(help="The reader (see `wolflab models`).", show_default=False)],
     set_: Annotated[
         list[str], typer.Option("-o", "--set", help="A setting of the model: base_url=… (repeatable).")
     ] = [],
