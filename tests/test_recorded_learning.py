@@ -317,3 +317,17 @@ def test_a_training_in_rounds_is_checked(tmp_path: Path) -> None:
         file.write_text(json.dumps({"name": "x", "model": "village", "rounds": 2, **change}))
         with pytest.raises(ExperimentError, match=re.escape(why)):
             load_rounds(file)
+
+
+def test_a_training_in_rounds_is_forecast(tmp_path: Path) -> None:
+    """All rounds, before any begins."""
+    plan = tmp_path / "plan.yaml"
+    with running() as server:
+        plan.write_text(json.dumps(in_rounds(server)))
+        ended = wolflab("plan", str(plan), "--games", "2")
+    assert ended.returncode == 0, ended.stderr
+    assert "60 games" in ended.stdout
+    assert f"wolflab train {plan}" in ended.stdout.replace("\n", " ")
+    refused = wolflab("plan", "train-small")
+    assert refused.returncode == 2
+    assert "costs nothing" in refused.stderr

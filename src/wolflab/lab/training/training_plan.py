@@ -299,8 +299,9 @@ def _check_player(recipe: str, model: str, make: Callable[[], PlayerSpec]) -> No
         raise ValueError(f"{model}: {error}") from None
     if not instant:
         raise ValueError(
-            f"{model}: {spec.model!r} answers over a network, and training plays tens of thousands of games; "
-            "train on the built-in player and use the policy with this model"
+            f"{model}: {spec.model!r} answers over a network, and this training plays tens of thousands of "
+            "games; train in rounds (docs/training.md, In rounds), or learn from recorded games: wolflab "
+            "train --from RUN"
         )
 
 

@@ -34,6 +34,7 @@ from ...lab.runs.rehearsal import GAMES, Rehearsal, embedder_prices, longest_rep
 from ...lab.runs.runner import preflight
 from ...lab.storage.store import Store
 from ...lab.studies.study_plan import load_study
+from ...lab.training.rounds import is_in_rounds, load_rounds
 from ...usage import CallTotals
 from ..report.numbers import number
 from ..wording import counted, duration
@@ -52,8 +53,8 @@ _MARGIN = 1.5
 def print_forecast(
     console: Console, source: str, overrides: Sequence[str], village: bool, games: int, ask: int
 ) -> None:
-    """Print what an experiment, a tournament or a study will take. ask: prompts that are put to each model
-    first.
+    """Print what an experiment, a tournament, a study or a training in rounds will take. ask: prompts that
+    are put to each model first.
     """
     planned = None
     if (kind := file_kind(source)) == "study":
@@ -61,6 +62,14 @@ def print_forecast(
             raise ExperimentError(f"{source} is a study, told as it stands; leave out -o and --village")
         study = load_study(source)
         experiment, planned = study.on_agents, study.expected
+    elif kind == "training":
+        if not is_in_rounds(source):
+            raise ExperimentError(
+                f"{source}: a training by reinforcement learning calls no server, so that it costs nothing"
+            )
+        training = load_rounds(source, overrides)
+        # Later rounds ask less: a policy chooses in place of the model.
+        experiment, planned = training.round(1, None), {"round-1": training.games}
     else:
         experiment = load_experiment(source, overrides, village)
     with console.status("Games are rehearsed on the built-in player …"):
