@@ -351,8 +351,8 @@ NUMBERS = "twelve whole numbers"
 @pytest.mark.parametrize(
     ("repeats", "failing", "same", "words"),
     [
-        (True, 0, True, "same words twice: draws are shared across arms"),
-        (False, 0, False, "other words: look at the noise"),
+        (True, 0, True, "same words twice: arms share draws"),
+        (False, 0, False, "other words: arms do not share draws"),
         (True, 2, None, "not tested: model 'wolf-1'"),
     ],
 )

@@ -9,9 +9,10 @@ The interval of every number is chosen by one rule, from its variance and degree
 - a share with one case in each deal, without strata: Wilson's (1927), as for independent trials;
 - a value between 0 and 1 (a share, a mean of shares): Wilson's with Student's t in place of z, and with the
   effective number of cases m (1 − m) / variance. It may be larger than the number of cases;
-- a net share, of cases gained minus cases lost (the persuasion rate), from −1 to 1: all values p within t
-  standard errors, as Wilson's. At p the variance is the estimated one plus (|p| (1 − |p|) − |m| (1 − |m|)) /
-  cases, by which independent cases differ; if that is less, it falls by the quotient of the two at most;
+- a net share m, of cases gained minus cases lost (the persuasion rate), from −1 to 1: as Wilson's, all values
+  p that are at most t standard errors away, with the variance at p. That is the estimated variance plus the
+  difference for independent cases, (v(p) − v(m)) / cases, where v(p) = |p| (1 − |p|). If that difference is
+  negative, the variance at p is the estimated one × v(p) / v(m) at least;
 - any other value: value ± t × standard error, clipped to its limits;
 - a value without variance that has bounds: at most a share w of the cases may be otherwise, where w is the
   upper limit of the second rule for 0 of the cases, as if they were independent. So the interval of a share
@@ -250,7 +251,7 @@ def _end_of_net_share(value: float, spread: Spread, cases: float, end: float) ->
     if value * end >= 1:  # more were lost than there are cases
         return value
     near, far = value, end
-    if value * end < 0:  # between 0 and the value a case varies less, beyond 0 more again
+    if value * end < 0:  # v(0) = 0: search on one side of 0 alone
         near, far = (0.0, end) if inside(0.0) else (value, 0.0)
     if inside(far):
         return far

@@ -304,9 +304,7 @@ def repeatability_in_words(found: Repeatability) -> str:
     """What came of asking a model the same twice."""
     if found.same is None:
         return f"not tested: {found.why}"
-    return (
-        "same words twice: draws are shared across arms" if found.same else "other words: look at the noise"
-    )
+    return "same words twice: arms share draws" if found.same else "other words: arms do not share draws"
 
 
 def attempts_in_words(attempts: AttemptTotals) -> str:

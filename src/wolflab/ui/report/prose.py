@@ -18,8 +18,8 @@ is the office's share, as far as the same player sits at all seats: a Sheriff of
 apart by that, too.</p>"""
 
 ERROR = """<p class="lead">Every deal was played in several wordings of the prompts. A number differs between
-deals (other cards), between wordings (the same in other words), and for the rest (other draws, other replies;
-and wordings that act otherwise with other cards). These three columns are standard deviations; the interval
+deals (other cards), between wordings (the same in other words), and for the rest (other draws and replies,
+and effects of a wording that depend on the cards). These three columns are standard deviations; the interval
 of the second is wide if there are few wordings. The standard error of the value is for other deals and other
 wordings. More deals leave the part of the wordings as it is, and more wordings leave the part of the deals.
 The last two columns say what the standard error would be; both mean twice the games.</p>

@@ -110,7 +110,7 @@ def error(summary: Summary) -> PagePart:
                 f"between {parts_there[0].draws:,} wordings",
                 "rest",
                 "standard error",
-                "of it by wordings",
+                "part due to wordings",
                 "with twice the deals",
                 "with twice the wordings",
             ],
