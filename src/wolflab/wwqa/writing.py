@@ -20,10 +20,8 @@ from ..models.base import Chat
 from ..rules import Ruleset
 from ..text.asking.disguise import disguised
 from ..text.clean import clean
-from ..text.replies.extract import READ, objects_in
-from ..text.replies.parse import THOUGHTS_ALONE
+from ..text.replies.parse import answer_objects
 from ..text.replies.parsed import Problem, field_of, object_schema, several, text_of, text_schema
-from ..text.replies.thoughts import without_thoughts
 from .asking import rules_in_words
 from .items import NO, YES, Category, Form, Item, rules_as_plain, rules_fit
 
@@ -182,15 +180,13 @@ def _answer_schema(form: Form) -> dict[str, Any]:
 
 # -- reading ----------------------------------------------------------------------------------
 
-_NO_OBJECT = Problem("the reply holds no JSON object; answer with the JSON object asked for")
-
 
 def read_written(text: str, form: Form, most: int, may_drop: bool = False) -> tuple[str, ...] | Problem:
     """The questions, each once: texts of three words or more that end with a question mark and do not repeat
     the instructions. form: for yes-or-no questions, those with "what", "who", "how" … are left out. may_drop:
     whether an empty list is allowed, if the reply says "drop" to all.
     """
-    objects = _objects(text)
+    objects = answer_objects(text)
     if isinstance(objects, Problem):
         return objects
     named = [reply.get("questions") for reply in objects]
@@ -201,12 +197,6 @@ def read_written(text: str, form: Form, most: int, may_drop: bool = False) -> tu
     if any(len(entries) > 1 for entries in lists):  # otherwise there is one for each question
         return _agreed([_questions(entries, form, most, may_drop) for entries in lists])
     return _questions([entry for entries in lists for entry in entries], form, most, may_drop)
-
-
-def _objects(text: str) -> list[dict[str, Any]] | Problem:
-    """The objects of a reply without its thoughts."""
-    answer = without_thoughts(text)
-    return THOUGHTS_ALONE if answer.unfinished else objects_in(answer.text[:READ]) or _NO_OBJECT
 
 
 def _agreed(read: Sequence[T | Problem]) -> T | Problem:
@@ -241,7 +231,7 @@ def _question(entry: object) -> str:
 
 def written_answer(text: str, form: Form) -> str | Problem:
     """The answer: Yes or No, or one line of words."""
-    objects = _objects(text)
+    objects = answer_objects(text)
     return objects if isinstance(objects, Problem) else _agreed([_answer(reply, form) for reply in objects])
 
 
@@ -264,5 +254,5 @@ def read_corrected(text: str, form: Form) -> str | Problem:
             return Problem('the "verdict" is neither keep nor drop')
         return "" if verdict == "drop" else _answer(reply, form)
 
-    objects = _objects(text)
+    objects = answer_objects(text)
     return objects if isinstance(objects, Problem) else _agreed(list(map(corrected, objects)))

@@ -33,9 +33,8 @@ from ...text.asking.templates import phrases, render_template
 from ...text.asking.wording import without_blank_lines
 from ...text.clean import clean
 from ...text.notes import Answered, Content, Deduced, Planned, Proposed, Reflected, Thought
-from ...text.replies.extract import READ, objects_in
 from ...text.replies.finish import NO_REPLY
-from ...text.replies.parse import THOUGHTS_ALONE, why_unusable
+from ...text.replies.parse import NO_OBJECT, answer_objects, why_unusable
 from ...text.replies.parsed import (
     REASONING,
     REASONING_LIMIT,
@@ -47,7 +46,6 @@ from ...text.replies.parsed import (
     text_of,
     text_schema,
 )
-from ...text.replies.thoughts import without_thoughts
 from ..runs.batch import BatchItem, BatchResult, BatchWatcher, CallBatch, ask_until_usable
 from ..runs.decisions import RecordedDecision
 from ..storage.store import Store
@@ -278,23 +276,15 @@ def monitor_chat(decision: RecordedDecision, reasons: str | None) -> Chat:
 
 def _read(response: Response) -> tuple[int, str] | Problem:
     """The likelihood and the reasoning of a reply, or why it has none."""
-    if response.finish.reason in NO_REPLY:
-        found: tuple[int, str] | Problem = Problem(
-            "the reply is empty; answer with the JSON object asked for"
-        )
-    else:
-        found = read_likelihood(response.text)
+    found = NO_OBJECT if response.finish.reason in NO_REPLY else read_likelihood(response.text)
     return why_unusable(found, response.text, response.finish) if isinstance(found, Problem) else found
 
 
 def read_likelihood(text: str) -> tuple[int, str] | Problem:
     """The likelihood of a lie, 0 to 100, and the reasoning. A share (0.8) is no such number."""
-    answer = without_thoughts(text)
-    if answer.unfinished:
-        return THOUGHTS_ALONE
-    objects = objects_in(answer.text[:READ])
-    if not objects:
-        return Problem("the reply holds no JSON object; answer with the JSON object asked for")
+    objects = answer_objects(text)
+    if isinstance(objects, Problem):
+        return objects
     values = {
         _percent(value): reply for reply in objects for name, value in reply.items() if bare(name) == "lie"
     }

@@ -106,6 +106,7 @@ CUT_THINKING = Problem(
     "it was cut at the limit of its length before the answer began; think less, and answer"
 )
 THOUGHTS_ALONE = Problem("the reply holds thoughts and no answer; give the answer after your thoughts")
+NO_OBJECT = Problem("the reply holds no JSON object; answer with the JSON object asked for")
 _NO_TEXT = Problem("the reply is empty; answer with the JSON object asked for")
 _UNUSABLE: Mapping[FinishReason, Problem] = {
     FinishReason.CUT_THINKING: CUT_THINKING,
@@ -134,6 +135,12 @@ def why_unusable(problem: Problem, text: str, finish: Finish) -> Problem:
     if finish.reason is FinishReason.CUT and text:
         return CUT_THINKING if problem is THOUGHTS_ALONE else CUT
     return _UNUSABLE.get(finish.reason, problem)
+
+
+def answer_objects(text: str) -> list[dict[str, Any]] | Problem:
+    """The JSON objects of a reply without its thoughts, or why it has none."""
+    answer = without_thoughts(text)
+    return THOUGHTS_ALONE if answer.unfinished else objects_in(answer.text[:READ]) or NO_OBJECT
 
 
 def reads_alike(text: str, finish: Finish) -> bool:
@@ -170,7 +177,7 @@ def _read(question: Question, text: str) -> Parsed | Problem:
         return read_preferred(task, text, ruleset)
     objects = objects_in(text)
     if not objects:
-        return Problem("the reply holds no JSON object; answer with the JSON object asked for")
+        return NO_OBJECT
     alone = len(objects) == 1
     read = [_read_object(question, reply, alone) for reply in objects]
     answers = [one for one in read if not isinstance(one, Problem)]
