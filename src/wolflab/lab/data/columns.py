@@ -241,7 +241,8 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         Column(
             "propensity",
             "number",
-            "its probability in the draw, after temperature and exploration; empty if nothing was drawn",
+            "its probability in the draw, after temperature and exploration; empty if nothing was drawn, or "
+            "if the record does not tell it",
             "0 to 1",
         ),
         Column("own_choice", "yes or no", "whether the model itself chose it; empty without exploration"),

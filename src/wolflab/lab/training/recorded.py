@@ -77,6 +77,7 @@ class _Found:
 
 
 ONE_CANDIDATE = "one candidate alone"
+NOT_TOLD = "the record does not tell the probabilities of the draw"
 STOOD_IN = "the model's choice was unusable"
 NOTHING_DRAWN = "nothing was drawn, so that the other candidates had no chance"
 
@@ -153,6 +154,8 @@ def _choice(
         return ONE_CANDIDATE
     if drawn.stand_in:
         return STOOD_IN
+    if not shares and chosen.probabilities:
+        return NOT_TOLD
     if not shares or min(shares) <= 0:
         return NOTHING_DRAWN
     # No stage is run, so that nothing is asked through `io`.
