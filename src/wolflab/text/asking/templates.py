@@ -39,8 +39,12 @@ def render_template(path: str, number: int, /, **values: object) -> str:
     return _template(path, number).substitute(values)
 
 
-@cache
 def phrases(path: str, number: int) -> dict[str, Template]:
     """The phrases of a ``key: phrase`` file in the wording of that number."""
+    return _phrases(path, number)  # the type checker lets a cached function be called with any arguments
+
+
+@cache
+def _phrases(path: str, number: int) -> dict[str, Template]:
     lines = [line.partition(":") for line in _text(path).splitlines()]
     return {key.strip(): Template(reworded(phrase.strip(), number)) for key, _, phrase in lines}
