@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,13 @@ from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.store import Store
 from wolflab.lab.training.learning import learn_from
-from wolflab.lab.training.recorded import NOTHING_DRAWN, recorded_choices
+from wolflab.lab.training.recorded import NOTHING_DRAWN, THERE_ALREADY, recorded_choices
 from wolflab.lab.training.rounds import load_rounds
 from wolflab.lab.training.training_plan import make_training
 from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.offline import CONTEXTS, as_network, contexts, cross_fitted, learn
+from wolflab.rules import PRESETS
+from wolflab.text.intents import intents
 from wolflab.text.notes import ChoiceDraw, Chosen, Proposed
 
 EMBEDDER = {"embedder": "hashing", "dimensions": 32}
@@ -169,6 +172,49 @@ def test_choices_without_known_probabilities_are_refused(tmp_path: Path) -> None
     plain = run(tmp_path / "plain", 1, {"name": "deductive"})
     with pytest.raises(ExperimentError, match="no finished game has a choice among candidates"):
         recorded_choices([plain], resolve_embedder(EMBEDDER))
+
+
+def test_a_choice_counts_once(tmp_path: Path) -> None:
+    """Games of a copied run, and what a fork has from its parent, are there already. Runs with one seed share
+    their deals.
+    """
+    recipe = {"name": "diverse", "propose": {"explore": {"share": 0.4}}}
+    plan = {
+        "name": "forked",
+        "rules": {"preset": "sheriff", "sheriff": "assigned", "max_rounds": 2},
+        "players": {"others": {"model": "village", "recipe": recipe}},
+        "conditions": {"base": {}, "silent": {"fork": {"games_of": "base", "change": "silent"}}},
+        "deals": 2,
+    }
+    with Store.create(tmp_path / "forked", build(plan)) as store:
+        play_run(store)
+        records = [store.record(row.id) for row in store.games("done")]
+    own = sum(
+        turn.ask not in record.shared
+        and any(isinstance(note, Proposed) and len(note.candidates) > 1 for _, note in turn.notes)
+        for record in records
+        for turn in record.turns
+    )
+    shutil.copytree(tmp_path / "forked", tmp_path / "copy")
+    once = recorded_choices([tmp_path / "forked"], resolve_embedder(EMBEDDER))
+    twice = recorded_choices([tmp_path / "forked", tmp_path / "copy"], resolve_embedder(EMBEDDER))
+    assert any(record.shared for record in records)
+    assert len(once.choices.won) == len(twice.choices.won) == own
+    assert twice.left_out[THERE_ALREADY] == 2 * once.left_out[THERE_ALREADY] + own
+    other = run(tmp_path / "other", 2, {"name": "diverse", "propose": {"explore": {"share": 0.2}}})
+    both = recorded_choices([tmp_path / "forked", other], resolve_embedder(EMBEDDER))
+    with Store.open_for_reading(other) as store:
+        records += [store.record(row.id) for row in store.games("done")]
+    deals = [record.header["deal"] for record in records]
+    assert len(np.unique(both.choices.deal)) == len({*deals})
+
+
+def test_a_policy_has_room_for_all_candidates_of_its_players(tmp_path: Path) -> None:
+    """Also for an intent that happened not to be open in any of the games."""
+    recipe = {"name": "atomic", "propose": {"explore": {"share": 0.4}}}
+    folder = run(tmp_path / "run", 1, recipe, policy="small-atomic")
+    found = recorded_choices([folder], resolve_embedder(EMBEDDER))
+    assert found.choices.mask.sum(axis=1).max() < found.most == len(intents(PRESETS["doctor"]))
 
 
 # -- learning ---------------------------------------------------------------------------------------
