@@ -15,6 +15,7 @@ from recorded_learning import WORTH, gain, likeliest, planted
 
 from command_line import wolflab
 from http_server import FakeServer, Fault, running
+from wolflab.agents.choosing import noted_choice
 from wolflab.agents.policy.checkpoint import NumpyPolicy, load_policy
 from wolflab.agents.policy.features import Batch, features_length, stack
 from wolflab.agents.policy.network import Network
@@ -130,6 +131,14 @@ def test_a_policy_draws_from_the_noted_probabilities(tmp_path: Path) -> None:
         assert drawn is not None
         assert drawn.shares == pytest.approx(wanted, abs=1e-5)
         assert drawn.own is None
+
+
+def test_probabilities_that_an_older_record_does_not_tell_are_not_known() -> None:
+    """Before a draw was noted, π stood alone, whatever temperature the choice was drawn at."""
+    older = [("choose", Chosen(1, (0.3, 0.7), 0.5))]
+    for temperature, known in ((None, (0.3, 0.7)), (0.5, ()), (0, ())):
+        stage = {} if temperature is None else {"policy_temperature": temperature}
+        assert noted_choice(older, {"name": "strategic", "propose": stage}).shares == known
 
 
 def test_exploration_without_chance_is_refused() -> None:
