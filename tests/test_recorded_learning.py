@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -28,11 +29,13 @@ from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.store import Store
 from wolflab.lab.training.learning import learn_from
-from wolflab.lab.training.recorded import NOTHING_DRAWN, recorded_choices
+from wolflab.lab.training.recorded import NOTHING_DRAWN, THERE_ALREADY, recorded_choices
 from wolflab.lab.training.rounds import load_rounds
 from wolflab.lab.training.training_plan import make_training
 from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.offline import CONTEXTS, as_network, contexts, cross_fitted, learn
+from wolflab.rules import PRESETS
+from wolflab.text.intents import intents
 from wolflab.text.notes import ChoiceDraw, Chosen, Proposed
 
 EMBEDDER = {"embedder": "hashing", "dimensions": 32}
@@ -180,6 +183,49 @@ def test_choices_without_known_probabilities_are_refused(tmp_path: Path) -> None
         recorded_choices([plain], resolve_embedder(EMBEDDER))
 
 
+def test_a_choice_counts_once(tmp_path: Path) -> None:
+    """Games of a copied run, and what a fork has from its parent, are there already. Runs with one seed share
+    their deals.
+    """
+    recipe = {"name": "diverse", "propose": {"explore": {"share": 0.4}}}
+    plan = {
+        "name": "forked",
+        "rules": {"preset": "sheriff", "sheriff": "assigned", "max_rounds": 1},
+        "players": {"others": {"model": "village", "recipe": recipe}},
+        "conditions": {"base": {}, "silent": {"fork": {"games_of": "base", "change": "silent"}}},
+        "deals": 2,
+    }
+    with Store.create(tmp_path / "forked", build(plan)) as store:
+        play_run(store)
+        records = [store.record(row.id) for row in store.games("done")]
+    own = sum(
+        turn.ask not in record.shared
+        and any(isinstance(note, Proposed) and len(note.candidates) > 1 for _, note in turn.notes)
+        for record in records
+        for turn in record.turns
+    )
+    shutil.copytree(tmp_path / "forked", tmp_path / "copy")
+    once = recorded_choices([tmp_path / "forked"], resolve_embedder(EMBEDDER))
+    twice = recorded_choices([tmp_path / "forked", tmp_path / "copy"], resolve_embedder(EMBEDDER))
+    assert any(record.shared for record in records)
+    assert len(once.choices.won) == len(twice.choices.won) == own
+    assert twice.left_out[THERE_ALREADY] == 2 * once.left_out[THERE_ALREADY] + own
+    other = run(tmp_path / "other", 2, {"name": "diverse", "propose": {"explore": {"share": 0.2}}})
+    both = recorded_choices([tmp_path / "forked", other], resolve_embedder(EMBEDDER))
+    with Store.open_for_reading(other) as store:
+        records += [store.record(row.id) for row in store.games("done")]
+    deals = [record.header["deal"] for record in records]
+    assert len(np.unique(both.choices.deal)) == len({*deals})
+
+
+def test_a_policy_has_room_for_all_candidates_of_its_players(tmp_path: Path) -> None:
+    """Also for an intent that happened not to be open in any of the games."""
+    recipe = {"name": "atomic", "propose": {"explore": {"share": 0.4}}}
+    folder = run(tmp_path / "run", 1, recipe, policy="small-atomic")
+    found = recorded_choices([folder], resolve_embedder(EMBEDDER))
+    assert found.choices.mask.sum(axis=1).max() < found.most == len(intents(PRESETS["doctor"]))
+
+
 # -- learning ---------------------------------------------------------------------------------------
 
 
@@ -270,7 +316,7 @@ def test_too_few_games_and_wrong_flags_are_refused(explored: Path, tmp_path: Pat
 def in_rounds(server: FakeServer, **changes: Any) -> dict[str, Any]:
     """A training in two rounds in which Werewolves learn behind a server."""
     model = {"model": "wolf-1", "base_url": server.base_url, "retries": 3, "longest_wait": 0.01}
-    plan = {"name": "two-rounds", "rules": {"preset": "doctor", "max_rounds": 2}, "model": model}
+    plan = {"name": "two-rounds", "rules": {"preset": "doctor", "max_rounds": 1}, "model": model}
     plan |= {"learners": "werewolves", "rounds": 2, "deals": 30, "explore": {"share": 0.5}}
     return plan | {"embedder": EMBEDDER} | changes
 
@@ -286,12 +332,12 @@ def test_rounds_behind_a_server_go_on_after_a_stop(tmp_path: Path) -> None:
         assert ended.returncode == 0, ended.stderr
         undisturbed = server.answered
         server.faults.extend(Fault("status") for _ in range(20))
-        ended = wolflab("train", str(plan), "--yes", "--out", str(stopped), "-o", "budget.tokens=200000")
+        ended = wolflab("train", str(plan), "--yes", "--out", str(stopped), "-o", "budget.tokens=150000")
         assert ended.returncode != 0
         assert "training.yaml" in ended.stdout
         assert not (stopped / "policy.safetensors").exists()
         file = stopped / "training.yaml"
-        file.write_text(file.read_text().replace("200000", "20000000"))
+        file.write_text(file.read_text().replace("150000", "15000000"))
         ended = wolflab("train", "--resume", str(stopped), "--yes")
         assert ended.returncode == 0, ended.stderr
         assert server.answered - undisturbed == undisturbed + 20  # those that failed
@@ -304,6 +350,13 @@ def test_rounds_behind_a_server_go_on_after_a_stop(tmp_path: Path) -> None:
         first = load_policy(whole / "policy-1.safetensors").digest
         assert {one["policy"]["digest"] for one in header["players"] if "policy" in one} == {first}
         assert {row.deal for row in store.games()} >= set(range(30, 60))
+
+
+def test_games_that_all_end_alike_teach_nothing() -> None:
+    choices, _ = planted(40, 1.0, WORTH, 0.0, 1)
+    lost = choices._replace(won=np.zeros(len(choices.won)))
+    assert not learn(lost).advantage.any()
+    assert not cross_fitted(lost)["learned"].any()
 
 
 def test_a_training_in_rounds_is_checked(tmp_path: Path) -> None:

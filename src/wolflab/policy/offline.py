@@ -247,7 +247,11 @@ def _for_contexts(weights: Float64s, size: int) -> Float64s:
 
 
 def _advantage(choices: LoggedChoices, described: Float64s, rest: Float64s) -> Float64s:
-    """Ridge regression of the surprise on the chosen candidate, (contexts, d)."""
+    """Ridge regression of the surprise on the chosen candidate, (contexts, d); zeros if nothing surprises, as
+    when all games were lost.
+    """
+    if rest.var() < 1e-9:
+        return np.zeros((CONTEXTS, described.shape[2]))
     rows = np.arange(len(rest))
     chosen = _centred(choices, described)[rows, choices.action]
     design = _by_context(chosen, choices.context)

@@ -57,14 +57,15 @@ class ChoiceGain:
 
 @dataclass(frozen=True, slots=True)
 class LearnedFrom:
-    """The result of learning. policy: its file. left_out: reason → number of choices. models: whose
-    candidates they are.
+    """The result of learning. policy: its file. won: the share of choices whose side won. left_out: reason →
+    number of choices. models: whose candidates they are.
     """
 
     policy: Path
     games: int
     deals: int
     choices: int
+    won: float
     left_out: Mapping[str, int]
     models: tuple[str, ...]
     gains: tuple[ChoiceGain, ...]
@@ -120,7 +121,7 @@ def learned(
     )
     asked, by_choice = choices.asked, cross_fitted(choices, components)
     gains = tuple(_gains(choices.rows(asked), {who: one[asked] for who, one in by_choice.items()}))
-    of = found.games, deals, len(choices.won), found.left_out, found.models
+    of = found.games, deals, len(choices.won), float(choices.won.mean()), found.left_out, found.models
     return made, LearnedFrom(Path(POLICY), *of, gains)
 
 

@@ -2,7 +2,8 @@
 
 A choice's observation follows from its seat's view and notes, so no model is asked again; only texts are
 embedded. A choice is left out if it has one candidate, if the model's own choice was unusable (the first
-candidate stood in), or if nothing was drawn, so that the others had no chance (see `recipes.Exploration`).
+candidate stood in), or if nothing was drawn, so that the others had no chance (see `recipes.Exploration`);
+and if it is there already: in a copy of the run, or in the game that a fork goes on from.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ from ...agents.base import IO
 from ...agents.choosing import noted_choice, policy_texts
 from ...agents.deducing import recorded_findings
 from ...agents.deliberation import Deliberation
-from ...agents.policy.checkpoint import Source
+from ...agents.policy.checkpoint import Source, most_candidates
 from ...agents.policy.features import player_vector, stack
 from ...agents.policy.policy import Float32s, Observation
-from ...agents.recipes import Recipe
+from ...agents.recipes import Proposal, Recipe
 from ...errors import ExperimentError
 from ...models.embedders import Embedder
 from ...policy.offline import LoggedChoices
 from ...record import GameRecord
+from ...record.chain import hash_of
 from ...rules import ROLES, Side
 from ..runs.decisions import RecordedDecision, recorded_decisions
 from ..storage.store import Store
@@ -46,8 +48,8 @@ class _Choice(NamedTuple):
     action: int
     own: int | None
     won: float
-    deal: tuple[str, int]
-    game: tuple[str, int]
+    deal: str
+    game: str
 
 
 @dataclass
@@ -55,7 +57,7 @@ class RecordedChoices:
     """The choices of finished runs.
 
     choices: as arrays. games: the number of games with a choice. left_out: reason → number of choices.
-    models, rules, source: of the candidates. most: the largest number of candidates of a choice.
+    models, rules, source: of the candidates. most: the largest number of candidates that a player could have.
     """
 
     choices: LoggedChoices
@@ -74,12 +76,15 @@ class _Found:
     models: set[str] = field(default_factory=set)
     rules: set[str] = field(default_factory=set)
     sources: set[Source] = field(default_factory=set)
+    games: set[str] = field(default_factory=set)
+    most: int = 0
 
 
 ONE_CANDIDATE = "one candidate alone"
 NOT_TOLD = "the record does not tell the probabilities of the draw"
 STOOD_IN = "the model's choice was unusable"
 NOTHING_DRAWN = "nothing was drawn, so that the other candidates had no chance"
+THERE_ALREADY = "the choice is in another of these games already"
 
 
 def recorded_choices(runs: Sequence[Path], embedder: Embedder) -> RecordedChoices:
@@ -101,15 +106,14 @@ def recorded_choices(runs: Sequence[Path], embedder: Embedder) -> RecordedChoice
             "two: name runs of one recipe"
         )
     vectors = asyncio.run(_embedded(found.choices, embedder))
-    most = max(len(choice.shares) for choice in found.choices)
     return RecordedChoices(
-        _arrays(found.choices, vectors, most),
+        _arrays(found.choices, vectors, found.most),
         len({choice.game for choice in found.choices}),
         dict(found.left_out),
         tuple(sorted(found.models)),
         tuple(sorted(found.rules)),
         found.sources.pop(),
-        most,
+        found.most,
     )
 
 
@@ -128,22 +132,27 @@ def _nothing(found: _Found) -> str:
 
 def _read(store: Store, found: _Found) -> None:
     for row in store.games("done"):
-        record, run = store.record(row.id), str(store.path)
+        record = store.record(row.id)
+        game, shared = hash_of(record.lines[-1]), record.shared
+        known = game in found.games
+        found.games.add(game)
         for decision in recorded_decisions(record, f"{store.path.name}, game {row.id}"):
-            seen = _choice(record, decision, (run, row.deal), (run, row.id))
+            seen = _choice(record, decision, game)
+            if seen is not None and (known or decision.ask.id in shared):
+                seen = THERE_ALREADY
             if isinstance(seen, str):
                 found.left_out[seen] += 1
             elif seen is not None:
                 player = record.player(decision.ask.seat, decision.turn.at)
+                stage = cast(Proposal, Recipe.of(player["recipe"]).propose)
                 found.choices.append(seen)
                 found.rules.add(record.ruleset.name)
                 found.models.add(str(player["model"]["name"]))
-                found.sources.add(Recipe.of(player["recipe"]).propose.source)  # type: ignore[union-attr]
+                found.sources.add(stage.source)
+                found.most = max(found.most, most_candidates(stage, record.ruleset))
 
 
-def _choice(
-    record: GameRecord, decision: RecordedDecision, deal: tuple[str, int], game: tuple[str, int]
-) -> _Choice | str | None:
+def _choice(record: GameRecord, decision: RecordedDecision, game: str) -> _Choice | str | None:
     """The choice of a turn; the reason why it is left out; None for a turn without candidates."""
     turn, ask, ruleset = decision.turn, decision.ask, record.ruleset
     stated = record.player(ask.seat, turn.at)["recipe"]
@@ -171,7 +180,7 @@ def _choice(
         chosen.number,
         drawn.own,
         float(village_won is (side is Side.VILLAGE)) if village_won is not None else 0.0,
-        deal,
+        record.header["deal"],
         game,
     )
 
