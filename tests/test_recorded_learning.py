@@ -364,6 +364,7 @@ def test_a_training_in_rounds_is_checked(tmp_path: Path) -> None:
         ({"recipe": "deductive"}, "the model must choose among several candidates"),
         ({"recipe": {"name": "diverse", "propose": {"explore": {}}}}, "remove propose.explore"),
         ({"rounds": 0}, "rounds"),
+        ({"explore": {"shares": 0.3}}, "explore.shares: there is no such field; did you mean share?"),
         ({"network": "small"}, "network"),
     ):
         file = tmp_path / "plan.yaml"
