@@ -6,7 +6,7 @@ report, and looks whether it contains the population's value.
 
 - *Strata* "design": as with `stratify: sheriff_side`, as many of the deals have a Werewolf as Sheriff as the
   cards say. "after": the office is decided in the games, which are only weighted by the Sheriff's side.
-  Estimates that are not weighted after all (a side has no deal) are held against the unweighted value; the
+  Estimates that are not weighted after all (a side has no deal) are compared with the unweighted value; the
   column "weighted" has the share of the others.
 - *Differences* ("ratio −") are those of two conditions of a run on the same deals. "p" is how often p is
   below 0.05 where the two conditions change places at random in every deal, so that there is no difference.

@@ -15,7 +15,7 @@ linear function of all that chance drew, fitted to the other deals of the same r
 before the run knows less, so it cannot save more on average. Below 0 the correction adds more noise than
 it removes. A line with a minus is the difference of two entrants on the same deals, as in reports.
 
---entrants: so many players of random skill play 28 deals each. Samples of 14 of these deals are held against
+--entrants: so many players of random skill play 28 deals each. Samples of 14 of these deals are compared with
 what all 28 say by the design's shares. Void games, whose Sheriff died in the first night, leave too many
 Werewolves as Sheriffs: unweighted wins are biased by that.
 """

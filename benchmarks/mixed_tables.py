@@ -4,7 +4,7 @@
 
 The entrants are `village` with four values of `skill`. They play one tournament of cells and one of mixed
 tables with as many games, and with other deals. Strengths on both sides should agree within their intervals:
-the difference of two independent estimates is held against the interval of the difference.
+the difference of two independent estimates lies within the interval of the difference.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from wolflab.lab.plans.tournament_plan import make_tournament
 from wolflab.lab.runs.tournament_games import play_tournament, start_tournament, tournament_standings
 from wolflab.metrics.standings import Standings
 from wolflab.stats.intervals import Estimate
-from wolflab.ui.report.tournament_tables import MODEL_NAMES
 from wolflab.ui.wording import prediction_in_words
 
 SKILLS = (0.1, 0.4, 0.7, 1.0)
@@ -71,10 +70,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"\n{title}: {found.ratings.side.n if found.ratings.side else 0} rated games")
         for loss in found.prediction.losses:
             brier, log_loss = _words(loss.brier, 4), _words(loss.log_loss, 4)
-            print(f"{MODEL_NAMES[loss.model]}: Brier {brier}, log loss {log_loss}")
+            print(f"{loss.model}: Brier {brier}, log loss {log_loss}")
         for gap in found.prediction.differences:
-            pair = f"{MODEL_NAMES[gap.first]} − {MODEL_NAMES[gap.second]}"
-            print(f"{pair}: Brier {_words(gap.brier, 4)}, log loss {_words(gap.log_loss, 4)}")
+            brier, log_loss = _words(gap.brier, 4), _words(gap.log_loss, 4)
+            print(f"{gap.first} − {gap.second}: Brier {brier}, log loss {log_loss}")
         print(prediction_in_words(found.prediction))
 
 

@@ -14,8 +14,9 @@ Methods: *ridge*, the one that ships (`wolflab.policy.offline`); *AWR*, advantag
 choices (Peng et al. 2019); *IQL*, a regression of the win on the chosen candidate, an expectile of it as the
 value, and a policy by advantage-weighted regression (Kostrikov et al. 2021). All are linear in the same
 directions. Printed: the share of the possible gain, by a draw from π and by the likeliest candidate; how many
-95 % intervals of the one-decision gain hold the true one; and how many hold 0 if candidates are worth the
-same.
+95 % intervals of the one-decision gain hold the true one; how many hold 0 if candidates are worth the same;
+and how many games would count if whole games were weighted: the effective number (Σw)² / Σw², w being the
+product of π / probability of the choice over a game.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ WORTH = 0.053
 def planted(
     games: int, explore: float, worth: float, skill: float, seed: int
 ) -> tuple[LoggedChoices, Float64s]:
-    """LoggedChoices of simulated games, and each candidate's true worth (T, N)."""
+    """Choices of simulated games, and each candidate's true worth (T, N)."""
     rng = np.random.default_rng(seed)
     rows, shape = games * BY_GAME, (games * BY_GAME, CANDIDATES)
     good = rng.random(shape) < 0.5
@@ -121,6 +122,15 @@ def _imitated(choices: LoggedChoices, test: LoggedChoices, weights: Float64s) ->
 # -- the tables -------------------------------------------------------------------------------------
 
 
+def games_that_count(choices: LoggedChoices) -> float:
+    """The effective number of games, if each had the product of its choices' weights."""
+    at = np.arange(len(choices.won)), choices.action
+    weights = np.log(learn(choices).chances(choices)[at]) - np.log(choices.shares[at])
+    of_games = np.bincount(choices.game, weights)
+    w = np.exp(of_games - of_games.max())
+    return float(w.sum() ** 2 / (w**2).sum())
+
+
 def estimated(choices: LoggedChoices) -> Estimate:
     """The estimated gain of a choice, by policies that were learned from other deals."""
     gains = cross_fitted(choices)[LEARNED]
@@ -147,6 +157,7 @@ def main(words: Sequence[str]) -> None:
     seeds = range(given.seeds)
     print(
         "games  explore  method  of the possible gain  likeliest  intervals hold the truth  hold 0 if equal"
+        "  games that count"
     )
     for games in given.games:
         for explore in given.explore:
@@ -168,6 +179,7 @@ def main(words: Sequence[str]) -> None:
                     )
                     none = sum(estimated(choices).excludes(0.0) is False for choices in equal)
                     line += f"  {f'{right} of {given.seeds}':>24}  {f'{none} of {given.seeds}':>15}"
+                    line += f"  {np.mean([games_that_count(choices) for choices, _ in made]):16.1f}"
                 print(line, flush=True)
 
 

@@ -148,7 +148,7 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
         ("benchmarks/local_speed.py", r"generate: [\d,]+ tokens a second\nhf/…: [\d,]+ tokens .* of it"),
         (
             "benchmarks/recorded_learning.py",
-            r"60 +1.0 +ridge +-?\d+% +-?\d+% +[01] of 1 +[01] of 1\n(?s:.*)AWR(?s:.*)IQL +-?\d+%",
+            r"60 +1.0 +ridge +-?\d+% +-?\d+% +[01] of 1 +[01] of 1 +\d+\.\d\n(?s:.*)AWR(?s:.*)IQL +-?\d+%",
         ),
         ("benchmarks/growing.py", r"2 deals in [\d.]+ s.*\ngames read for it: \d+; files: [1-9]"),
         (

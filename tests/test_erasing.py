@@ -282,7 +282,7 @@ def test_whom_the_words_were_sent_to_is_told_and_kept(home: Path, monkeypatch: p
             rf"sent to wolf-1 at 127.0.0.1:\d+, on this machine: {len(holding)} calls \(game 1\)", told
         )
         assert re.search(r"sent to custom/wolf-1 \S+.* calls \(\S*judge-", told), "its judge, too"
-        assert re.search(r"sent to custom/wolf-2 \S+.* calls \(\S*monitor-", told), "who reads along, too"
+        assert re.search(r"sent to custom/wolf-2 \S+.* calls \(\S*monitor-", told), "its reader, too"
     monkeypatch.setattr(erasing, "is_elsewhere", lambda host: True)
     assert "ask custom/wolf-1, custom/wolf-2, 127.0.0.1:" in typed("erase", run, "--seat", "1")
 

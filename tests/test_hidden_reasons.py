@@ -21,7 +21,7 @@ from wolflab.text.asking.templates import phrases
 from wolflab.text.asking.wording import gives_reasons
 from wolflab.text.notes import Exchanged
 
-SENTENCE = phrases("sections")["hide_reasons"].template
+SENTENCE = phrases("sections", 0)["hide_reasons"].template
 Prompts = dict[str, tuple[bool, list[str]]]
 """Key of a call → whether its reply holds reasons, and the texts of its messages."""
 

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from wolflab.stats.prediction import Prediction, predict_left_out
+from wolflab.stats.prediction import MODELS, Prediction, predict_left_out
 from wolflab.stats.ratings import SWEPT, RatedGame, firth, openskill, rate_entrants
 
 VILLAGE = {"a": -0.7, "b": 0.1, "c": 0.6}
@@ -252,19 +252,19 @@ def duels(v: tuple[float, ...], w: tuple[float, ...], deals: int, seed: int) -> 
 def test_the_model_that_is_true_predicts_what_was_left_out() -> None:
     """Entrants that detect well and deceive badly; entrants as good at both; entrants that are all alike."""
     rising, level = (-1.0, -0.3, 0.3, 1.0), (0.0,) * 4
-    apart = sure(predict_left_out(duels(rising, rising[::-1], 200, 1)))
-    assert (apart["apart", "one"], apart["apart", "side"]) == (-1, -1)
+    two = sure(predict_left_out(duels(rising, rising[::-1], 200, 1)))
+    assert (two["two strengths", "one strength"], two["two strengths", "side alone"]) == (-1, -1)
     one = sure(predict_left_out(duels(rising, rising, 200, 2)))
-    assert (one["apart", "one"] >= 0, one["one", "side"]) == (True, -1)
+    assert (one["two strengths", "one strength"] >= 0, one["one strength", "side alone"]) == (True, -1)
     alike = log_losses(predict_left_out(duels(level, level, 200, 3)))
-    assert alike["side"] == pytest.approx(math.log(2), abs=0.01)
+    assert alike["side alone"] == pytest.approx(math.log(2), abs=0.01)
 
 
 def test_with_few_deals_strengths_fit_chance() -> None:
     """Twenty fields of equals, five deals each: the more parameters, the larger the loss on average."""
     fields = [log_losses(predict_left_out(duels((0.0,) * 5, (0.0,) * 5, 5, seed))) for seed in range(20)]
-    side, one, apart = (np.mean([float(one[m] or 0) for one in fields]) for m in ("side", "one", "apart"))
-    assert math.log(2) < side < one < apart
+    two, one, side = (np.mean([float(losses[model] or 0) for losses in fields]) for model in MODELS)
+    assert math.log(2) < side < one < two
 
 
 def test_what_is_predicted_was_left_out_of_the_fit() -> None:
@@ -278,7 +278,7 @@ def test_what_is_predicted_was_left_out_of_the_fit() -> None:
     for wins, of in won.values():
         chance = (8 - wins + 0.5) / (12 - of + 1)  # Firth's fit of μ alone
         loss += wins * (chance - 1) ** 2 + (of - wins) * chance**2
-    (side,) = (row for row in found.losses if row.model == "side")
+    (side,) = (row for row in found.losses if row.model == "side alone")
     assert (found.pairings, found.skipped) == (4, 0)
     assert (side.brier.value, side.brier.n) == (pytest.approx(loss / 12), 12)
 

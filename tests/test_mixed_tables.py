@@ -84,7 +84,7 @@ def test_games_tell_both_strengths_of_everybody_apart(number: int, seats: int, w
             for who in tables
             for pack in combinations(range(seats), wolves)
         ]
-        design = designs(pairings)["apart"]
+        design = designs(pairings)["two strengths"]
         return bool(np.linalg.matrix_rank(design) == design.shape[1])
 
     names = [f"e{k}" for k in range(number)]
@@ -100,7 +100,7 @@ def test_games_tell_both_strengths_of_everybody_apart(number: int, seats: int, w
         ({"mirror": False}, "mirror: mixed tables have no cells in which an entrant plays against itself"),
         ({"stop": {"width": 0.1}}, "stop: mixed tables have no cells by which a tournament could stop early"),
         ({"published": ["004-tournament"]}, "published: mixed tables have no cells to compare"),
-        ({"tables": "mxed"}, "tables: got 'mxed'; use 'sides' or 'mixed'"),
+        ({"tables": "mxed"}, "tables: got 'mxed'; use 'cells' or 'mixed'"),
     ],
 )
 def test_what_only_cells_have_is_refused(change: dict[str, Any], words: str) -> None:
@@ -110,7 +110,7 @@ def test_what_only_cells_have_is_refused(change: dict[str, Any], words: str) -> 
 
 
 def test_a_tournament_that_says_nothing_of_tables_is_the_one_that_it_was() -> None:
-    said, unsaid = ({**MIXED, "tables": "sides"}, {k: v for k, v in MIXED.items() if k != "tables"})
+    said, unsaid = ({**MIXED, "tables": "cells"}, {k: v for k, v in MIXED.items() if k != "tables"})
     assert make_tournament(said).experiment() == make_tournament(unsaid).experiment()
     assert "tables" not in make_tournament(unsaid).written()
 
@@ -162,7 +162,7 @@ def test_a_run_cut_and_taken_up_is_the_same_and_needs_no_file(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"tables": "sides"}, "'a vs a' is a pair only in one of them"),
+        ({"tables": "cells"}, "'a vs a' is a pair only in one of them"),
         ({"entrants": {**MIXED["entrants"], "d": "random"}}, "'rotation 4' is a rotation only in one"),
         (
             {"entrants": {"z": "vanilla", "b": "random", "c": "deductive-004"}},
@@ -193,7 +193,11 @@ def test_the_flag_and_what_follows_it(tmp_path: Path) -> None:
     assert Counter(seated) == {"built-in": 5, "random": 2}
     assert numbers["rotations"]["rotation 2"] == list(seated)
     assert numbers["cells"] == []
-    assert [row["model"] for row in numbers["prediction"]["losses"]] == ["apart", "one", "side"]
+    assert [row["model"] for row in numbers["prediction"]["losses"]] == [
+        "two strengths",
+        "one strength",
+        "side alone",
+    ]
     assert numbers["prediction"]["says"] in " ".join(told.stdout.split())
 
 
@@ -250,7 +254,7 @@ def test_who_is_beaten_on_both_is_not_on_the_frontier() -> None:
     rated = strengths(weak=-1.0, best=1.0, dear=1.0 + 1e-15, free=-1.0, one=None)
     found = frontier(used, rated)
     assert found.by == "usd"
-    assert [(row.name, row.usd, row.unbeaten) for row in found.rows] == [
+    assert [(row.name, row.usd, row.pareto_optimal) for row in found.rows] == [
         ("best", 0.4, True),
         ("dear", 0.5, False),
         ("free", 0.0, True),
@@ -262,7 +266,7 @@ def test_who_is_beaten_on_both_is_not_on_the_frontier() -> None:
     assert [row.usd for row in unknown.rows if row.name == "free"] == [None]
 
 
-@pytest.mark.parametrize("tables", ["mixed", "sides"])
+@pytest.mark.parametrize("tables", ["mixed", "cells"])
 def test_an_entrant_pays_for_its_own_calls(tmp_path: Path, tables: str) -> None:
     """Two entrants with one model of which one has a price, and one without a model."""
     with http_server.running() as server:
@@ -319,7 +323,7 @@ def test_page_and_terminal_say_what_mixed_tables_have() -> None:
     assert "rotation 8" in section(page, "rotations")
     assert "seats, 20 deals" in section(page, "scores")
     assert "openskill" not in page
-    assert "unbeaten, by USD" in section(page, "cost")
+    assert "Pareto-optimal, by USD" in section(page, "cost")
     stream = io.StringIO()
     print_standings(Console(file=stream, width=300), found)
     for text in (page, stream.getvalue()):

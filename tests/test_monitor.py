@@ -345,7 +345,7 @@ def test_the_command_reads_along_over_http_and_its_calls_are_data(store: Store, 
     row = kept["rows"][0]
     assert row["lies"] + row["honest"] + row["unread"] + kept["others"] <= 16
     assert set(row["readers"]) == {"reasons", "talk"}
-    for words in ("How well wolf-1 tells lies", "okapi", "Werewolves", "zebra − okapi, AUROC with reasons"):
+    for words in ("How well wolf-1 detects lies", "okapi", "Werewolves", "zebra − okapi, AUROC with reasons"):
         assert words in told.stdout
     rows = wolflab.open_run(store.path, [home]).table("calls").rows()
     calls = [row for row in rows if str(row["asker"]).startswith("item/")]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from itertools import accumulate
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..rules import Ask
 from ..text.asking.candidates import candidate_text, observation_text
-from ..text.notes import Candidate, ChoiceDraw, Chosen
+from ..text.notes import Candidate, ChoiceDraw, Chosen, Proposed
 from ..text.questions import Choose
 from ..text.replies.parsed import Preferred
-from .deliberation import Deliberation, Findings
+from .deliberation import Deliberation, Findings, Notes
 from .policy.features import player_vector
 from .policy.policy import Observation
 
@@ -38,13 +39,12 @@ async def choose_among(
             turn.notes += [("choose", Chosen(0)), ("choose", ChoiceDraw(stand_in=True))]
             return 0
         own = answer.number
-    epsilon = exploring(turn, len(candidates))
-    explored = bool(epsilon) and _explores(turn, epsilon)
-    number = turn.io.draw("explore/choice", len(candidates)) if explored else own
+    epsilon, explored = _exploration(turn, len(candidates))
+    number = own if explored is None else explored
     turn.notes.append(("choose", Chosen(number)))
     if epsilon:
-        shares = mixed(np.eye(len(candidates))[own], epsilon)
-        turn.notes.append(("choose", ChoiceDraw(_rounded(shares), own, explored)))
+        shares = _mixed(np.eye(len(candidates))[own], epsilon)
+        turn.notes.append(("choose", ChoiceDraw(_rounded(shares), own, explored is not None)))
     return number
 
 
@@ -58,16 +58,13 @@ async def _weighed(turn: Deliberation, findings: Findings, candidates: tuple[Can
     player = player_vector(turn.view, turn.ask, turn.memory, findings.judged)
     weights = await policy.weigh(Observation(player, vectors[0], vectors[1:], now.ruleset.players))
     shares = tempered(weights.probabilities, stage.policy_temperature)
-    epsilon = exploring(turn, len(candidates))
-    explored = bool(epsilon) and _explores(turn, epsilon)
-    if explored:
-        number = turn.io.draw("explore/choice", len(candidates))
-    else:
-        number = drawn(shares, turn.io.draw("choose", _FINE))
+    epsilon, explored = _exploration(turn, len(candidates))
+    number = drawn(shares, turn.io.draw("choose", _FINE)) if explored is None else explored
     pi = _rounded(weights.probabilities)
     turn.notes.append(("choose", Chosen(number, pi, round(float(weights.value), 4))))
     if epsilon or stage.policy_temperature != 1:
-        turn.notes.append(("choose", ChoiceDraw(_rounded(mixed(shares, epsilon)), explored=explored)))
+        mixed = _rounded(_mixed(shares, epsilon))
+        turn.notes.append(("choose", ChoiceDraw(mixed, explored=explored is not None)))
     return number
 
 
@@ -77,23 +74,48 @@ def policy_texts(ask: Ask, findings: Findings, candidates: tuple[Candidate, ...]
     return texts + [candidate_text(candidate, ask, findings.now.ruleset) for candidate in candidates]
 
 
-def exploring(turn: Deliberation, candidates: int) -> float:
-    """ε at this choice: 0 without exploration, with one candidate, and once a seat has explored as often as
-    its recipe allows.
+class NotedChoice(NamedTuple):
+    """A choice among candidates, as the notes of its turn tell it. chosen: None if nothing was chosen.
+    shares: the probabilities that the choice was drawn from; () if nothing was drawn, or if they are not
+    known.
     """
-    stage = turn.proposal
-    rule = None if stage is None else stage.explore
+
+    candidates: tuple[Candidate, ...]
+    chosen: Chosen | None
+    draw: ChoiceDraw
+    shares: tuple[float, ...]
+
+
+def noted_choice(notes: Notes, recipe: Mapping[str, Any]) -> NotedChoice:
+    """The choice in a turn's notes. recipe: the player's, as the record's header states it."""
+    contents = [content for _, content in notes]
+    proposed = next((note for note in reversed(contents) if isinstance(note, Proposed)), None)
+    chosen = next((note for note in contents if isinstance(note, Chosen)), None)
+    draw = next((note for note in contents if isinstance(note, ChoiceDraw)), ChoiceDraw())
+    shares = draw.shares
+    # Older records have π alone, also where the draw was at another temperature than 1.
+    if not shares and chosen is not None and (recipe.get("propose") or {}).get("policy_temperature", 1) == 1:
+        shares = chosen.probabilities
+    return NotedChoice(() if proposed is None else proposed.candidates, chosen, draw, shares)
+
+
+def _exploration(turn: Deliberation, candidates: int) -> tuple[float, int | None]:
+    """ε at this choice, and the candidate if exploration draws it.
+
+    ε is 0 without exploration, with one candidate, and once a seat has explored as often as its recipe
+    allows.
+    """
+    rule = None if turn.proposal is None else turn.proposal.explore
     if rule is None or candidates < 2:
-        return 0.0
+        return 0.0, None
     done = sum(isinstance(note.content, ChoiceDraw) and note.content.explored for note in turn.view.notes)
-    return 0.0 if rule.decisions is not None and done >= rule.decisions else rule.share
+    if rule.decisions is not None and done >= rule.decisions:
+        return 0.0, None
+    explored = turn.io.draw("explore", _FINE) < rule.share * _FINE
+    return rule.share, turn.io.draw("explore/choice", candidates) if explored else None
 
 
-def _explores(turn: Deliberation, epsilon: float) -> bool:
-    return turn.io.draw("explore", _FINE) < epsilon * _FINE
-
-
-def mixed(shares: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
+def _mixed(shares: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
     """The probabilities with exploration, float64 (n,): (1 − ε) shares + ε / n."""
     return shares if not epsilon else (1 - epsilon) * shares + epsilon / len(shares)
 

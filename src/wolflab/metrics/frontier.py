@@ -1,4 +1,4 @@
-"""Cost beside strength: which entrants no other one beats on both.
+"""Cost beside strength: which entrants are on the Pareto frontier of the two.
 
 The strength is the overall one of `stats.ratings`. The cost is that of an entrant's own calls, for each seat
 that it held in a finished game: tables differ in how many seats an entrant has. Attempts without a reply and
@@ -32,9 +32,9 @@ class EntrantUsage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EntrantCost:
-    """One entrant. usd, tokens: for a seat in a game; usd is None if a price is not known. unbeaten: no other
-    entrant is as strong or stronger, as cheap or cheaper, and better in one of the two; None if the strength
-    is not known.
+    """One entrant. usd, tokens: for a seat in a game; usd is None if a price is not known. pareto_optimal:
+    no other entrant is as strong or stronger, as cheap or cheaper, and better in one of the two; None if the
+    strength is not known.
     """
 
     name: str
@@ -42,7 +42,7 @@ class EntrantCost:
     usd: float | None
     tokens: float
     seats: int
-    unbeaten: bool | None = None
+    pareto_optimal: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def frontier(used: Mapping[str, EntrantUsage], ratings: Ratings) -> Frontier:
         if row.strength is not None and row.strength.value is not None
     }
     rated = [
-        replace(row, unbeaten=not any(_beats(other, points[row.name]) for other in points.values()))
+        replace(row, pareto_optimal=not any(_dominates(other, points[row.name]) for other in points.values()))
         for row in rows
         if row.name in points
     ]
@@ -83,5 +83,5 @@ def frontier(used: Mapping[str, EntrantUsage], ratings: Ratings) -> Frontier:
     return Frontier((*rated, *(row for row in rows if row.name not in points)), by)
 
 
-def _beats(other: tuple[float, float], own: tuple[float, float]) -> bool:
+def _dominates(other: tuple[float, float], own: tuple[float, float]) -> bool:
     return other != own and all(theirs >= mine for theirs, mine in zip(other, own, strict=True))

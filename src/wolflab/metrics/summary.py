@@ -160,7 +160,7 @@ def summarise(
         arms[game.condition].add(game, person)
     beside = published or {}
     _must_be_conditions(arms, baseline, beside, planted or {})
-    conditions = _weighting_said([arm.condition(name) for name, arm in arms.items()])
+    conditions = _with_unweighted_noted([arm.condition(name) for name, arm in arms.items()])
     measured = (*CONTRASTED, *contrasts, *margins)
     apart = _contrasts(arms, _pairs(arms, baseline, sources), measured, primary, margins)
     if instrument is None:
@@ -177,9 +177,9 @@ def summarise(
     )
 
 
-def _weighting_said(conditions: Sequence[ConditionResult]) -> tuple[ConditionResult, ...]:
-    """The conditions; where a measure is weighted by strata in some of them, the others' estimates say that
-    they are not.
+def _with_unweighted_noted(conditions: Sequence[ConditionResult]) -> tuple[ConditionResult, ...]:
+    """The conditions. If a measure is weighted by strata in one of them, its estimates in the others have the
+    note that they are not.
     """
     weighted = {
         name for condition in conditions for name, one in condition.measures.items() if one.raw is not None

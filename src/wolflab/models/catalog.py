@@ -118,6 +118,11 @@ def name_and_settings(
     return name.strip(), settings
 
 
+def without_settings(name: str) -> str:
+    """The name of a model as records tell it, without its settings in parentheses."""
+    return name.partition("(")[0]
+
+
 async def check_model(model: Model, ask: bool = False) -> None:
     """Whether `model` can be used, before any game is played.
 

@@ -1,8 +1,8 @@
 """Learns a policy from recorded choices among candidates, whose probabilities are known.
 
-One reward a game and a few hundred games carry little, so the learner has few parameters and leans on what
-the player did before. The logit of a candidate is linear in its embedding, with weights for
-each context (side and phase):
+A few hundred games with one reward each have little information. So the learner has few parameters, and where
+it knows nothing it does as the player did. The logit of a candidate is linear in its embedding, with weights
+for each context (side and phase):
 
     logit = what the player would choose itself + advantage / τ
 
@@ -18,8 +18,8 @@ each context (side and phase):
 *Gains* are one-decision estimates: the policy chooses once, then all goes on as it was recorded. They are
 doubly robust (Dudík, Langford and Li 2011), with weights clipped at `CLIP`, and made on deals that the policy
 was not learned from. The gains of several choices of a game add up to first order only, as choices that
-change together may help or hinder each other. Weights of whole games are of no use: of 300 games one to three
-would count.
+change together may help or hinder each other. Whole games are not weighted: the products of a game's weights
+are so uneven that a few games would decide alone (`benchmarks/recorded_learning.py` prints how many).
 
 The policy is stored as an ordinary network (`as_network`), so that players, tournaments and `start` of a
 training take it as any other.
@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..agents.policy.features import CLASSES, PHASES, features_length
+from ..agents.policy.features import CLASSES, PHASES, capacity_of
 from ..agents.policy.network import NetworkConfig, probabilities, shapes
 from ..agents.policy.policy import Float32s
 
@@ -52,7 +52,10 @@ WIDTHS = (0.003, 0.01, 0.03, 0.1)
 candidates is worth."""
 OWN_SHARE = 0.25
 """The variance of a context's deviation, relative to that of the weights that all contexts share."""
-CLONING_PENALTY = 1.0
+_PENALTY = 0.002
+"""Of the regression on the player vector, for each choice."""
+_CLONING_PENALTY = 1.0
+"""Of the softmax regression of the player's own choices."""
 LEARNED, LIKELIEST, FIRST, RANDOM = "learned", "learned, likeliest", "first candidate", "at random"
 WHO = (LEARNED, LIKELIEST, FIRST, RANDOM)
 """Who chooses in estimates."""
@@ -61,7 +64,7 @@ CONTEXTS = 2 * len(PHASES)
 
 
 class LoggedChoices(NamedTuple):
-    """T choices among up to N candidates.  player: float32 (T, V), laid out for the largest table.
+    """T choices among up to N candidates. player: float32 (T, V), laid out for the largest table.
     candidates: float32 (T, N, D). mask: bool (T, N). shares: float64 (T, N), the probabilities of the choice,
     above 0 for each candidate. action: int (T,), the chosen one. own: int (T,), the player's own choice; −1
     if `shares` are its own. won: float64 (T,), 1 if the seat's side won. deal, game: int (T,), numbers.
@@ -100,17 +103,15 @@ class LoggedChoices(NamedTuple):
 
 
 def contexts(player: Float32s) -> NDArray[np.int64]:
-    """The contexts of player vectors (T, V): (0 for the village, 1 for Werewolves) × 3 + the phase."""
-    roles = _capacity(player.shape[1])
+    """The contexts of player vectors (T, V), int (T,): (0 for the village, 1 for Werewolves) × the number of
+    phases + the phase.
+    """
+    roles = capacity_of(player.shape[1])
     phases = roles + len(CLASSES) + 1
     wolf = player[:, roles + CLASSES.index("Werewolf")] > 0
     phase = player[:, phases : phases + len(PHASES)].argmax(axis=1)
     found: NDArray[np.int64] = wolf.astype(np.int64) * len(PHASES) + phase
     return found
-
-
-def _capacity(length: int) -> int:
-    return next(seats for seats in range(1, 100) if features_length(seats) == length)
 
 
 # -- learning ---------------------------------------------------------------------------------------
@@ -219,8 +220,8 @@ def _directions(choices: LoggedChoices, components: int) -> Float64s:
 def _expecting(choices: LoggedChoices) -> Float64s:
     """Ridge regression of the win on the player vector: weights and a constant."""
     seen = np.hstack([choices.player.astype(np.float64), np.ones((len(choices.won), 1))])
-    penalty = np.full(seen.shape[1], 0.02 * len(choices.won) / 10)
-    penalty[-1] = 1e-6
+    penalty = np.full(seen.shape[1], _PENALTY * len(choices.won))
+    penalty[-1] = 1e-6  # hardly any for the constant
     weights: Float64s = np.linalg.solve(seen.T @ seen + np.diag(penalty), seen.T @ choices.won)
     return weights
 
@@ -246,7 +247,11 @@ def _for_contexts(weights: Float64s, size: int) -> Float64s:
 
 
 def _advantage(choices: LoggedChoices, described: Float64s, rest: Float64s) -> Float64s:
-    """Ridge regression of the surprise on the chosen candidate, (contexts, d)."""
+    """Ridge regression of the surprise on the chosen candidate, (contexts, d); zeros if nothing surprises, as
+    when all games were lost.
+    """
+    if rest.var() < 1e-9:
+        return np.zeros((CONTEXTS, described.shape[2]))
     rows = np.arange(len(rest))
     chosen = _centred(choices, described)[rows, choices.action]
     design = _by_context(chosen, choices.context)
@@ -280,8 +285,8 @@ def _own(choices: LoggedChoices, described: Float64s, target: Float64s) -> Float
         top = logits.max(axis=1, keepdims=True)
         log_p = logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True))
         slope = np.einsum("tn,tnf->f", total * np.exp(log_p) - target, design)
-        value = CLONING_PENALTY * (weights @ weights) / 2 - (target * np.where(mask, log_p, 0.0)).sum()
-        return float(value), slope + CLONING_PENALTY * weights
+        value = _CLONING_PENALTY * (weights @ weights) / 2 - (target * np.where(mask, log_p, 0.0)).sum()
+        return float(value), slope + _CLONING_PENALTY * weights
 
     found = minimize(loss, np.zeros(design.shape[2]), jac=True, method="L-BFGS-B", options={"maxiter": 100})
     return _for_contexts(found.x, size)
@@ -332,6 +337,8 @@ def _encode_context(arrays: dict[str, Float64s], capacity: int, large: float, co
         arrays["encoder.2.weight"][CONTEXTS + context, context] = -large
     arrays["encoder.2.bias"] = constants
     # Before each LayerNorm the values are the same in another order, so that it only scales by a constant.
+    # The first layer counts what a context has in common with the player's (2 for its own, 1 for those of its
+    # side or phase, else 0); the second one has 1 for its own.
     for layer, values, least in ((0, (2, 1, 1, 1, 0, 0), 1.0), (1, (1, 0, 0, 0, 0, 0), 0.0)):
         mean = sum(values) / CONTEXTS
         arrays[f"encoder.{layer}.bias"][:CONTEXTS] = -mean

@@ -111,7 +111,7 @@ class ClusteredSums:
             return None
         influence = weighted @ slope
         there = np.any(self.sums != 0, axis=(2, 3))
-        strata, alone = None, 0.0
+        strata, singletons = None, 0.0
         if self.games is not None:
             by_stratum = influence.sum(axis=(0, 1)) / self.games.sum(axis=(0, 1))
             influence = influence - self.games * by_stratum
@@ -120,9 +120,9 @@ class ClusteredSums:
                 strata = held.argmax(axis=1)
                 of_deals = self.sums.sum(axis=(1, 2))[held.sum(axis=1) > 0] @ slope
                 single = weights[held.sum(axis=0) == 1]
-                alone = float((single**2).sum()) * float(of_deals.var(ddof=1))
+                singletons = float((single**2).sum()) * float(of_deals.var(ddof=1))
         scale = float(np.abs(weighted * slope).sum())
-        return Linearised(influence.sum(axis=2), there, strata, scale, alone)
+        return Linearised(influence.sum(axis=2), there, strata, scale, singletons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,21 +131,21 @@ class Linearised:
 
     there: where there is data. strata: the stratum of each deal, or None if there are none, or if a deal has
     games in several. scale: the size of all contributions; a spread that is tiny beside it is a rounding
-    error. alone: the variance of strata with a single deal.
+    error. singletons: the variance of strata with a single deal.
     """
 
     influence: Floats
     there: NDArray[np.bool_]
     strata: NDArray[np.int64] | None
     scale: float
-    alone: float = 0.0
+    singletons: float = 0.0
 
     def spread(self, most: float = math.inf) -> Spread:
         """The variance, 0 if it is a rounding error, and its degrees of freedom, at most `most`."""
         if self.influence.shape[1] == 1:
             there = self.there[:, 0]
             strata = None if self.strata is None else self.strata[there]
-            spread = _between_deals(self.influence[there, 0], strata, self.alone)
+            spread = _between_deals(self.influence[there, 0], strata, self.singletons)
         else:
             spread = _two_way(self.influence, self.there, self.strata)
         error = math.sqrt(spread.variance) <= _ERROR * self.scale
@@ -201,12 +201,12 @@ def slopes(total: Floats, sums: Floats, statistic: Statistic) -> Floats | None:
     return slope if np.isfinite(slope).all() else None
 
 
-def _between_deals(influence: Floats, strata: NDArray[np.int64] | None, alone: float) -> Spread:
-    """The variance between deals, within strata if there are any. alone: that of strata with one deal."""
+def _between_deals(influence: Floats, strata: NDArray[np.int64] | None, singletons: float) -> Spread:
+    """The variance between deals, within strata if there are any. singletons: see `Linearised`."""
     groups = [influence] if strata is None else [influence[strata == one] for one in np.unique(strata)]
     parts = [(_variance_of_sum(group), len(group) - 1) for group in groups if len(group) > 1]
-    if alone:
-        parts.append((alone, len(influence) - 1))
+    if singletons:
+        parts.append((singletons, len(influence) - 1))
     return _satterthwaite(sum(part for part, _ in parts), parts)
 
 

@@ -1,10 +1,10 @@
 """Which model of strengths predicts games of a pairing that it has not seen.
 
-Three models of the log odds that the village wins (`ratings.designs`): two strengths for each entrant
-("apart": detecting as the village, deceiving as the Werewolves), one strength for each ("one"), and the
-advantage of the side alone ("side"). More parameters fit past games better in any case; so each pairing is
-left out in turn, the models are fitted to all games of the other pairings, and the games of the pairing left
-out are predicted. A pairing is a cell, or the entrants of both sides of a mixed table.
+Three models of the log odds that the village wins (`ratings.designs`): "two strengths" for each entrant
+(detecting as the village, deceiving as the Werewolves), "one strength" for each, and the advantage of the
+"side alone". More parameters fit past games better in any case; so each pairing is left out in turn, the
+models are fitted to all games of the other pairings, and the games of the pairing left out are predicted. A
+pairing is a cell, or the entrants of both sides of a mixed table.
 
 Two losses of a predicted probability p of what happened (y = 1 if the village won): Brier's (p − y)² (1950),
 and the log loss, −log of the probability of y, in nats. Smaller is better; p = 1/2 has 0.25 and 0.693. Both
@@ -23,7 +23,13 @@ from .clusters import Floats
 from .intervals import Estimate, mean
 from .ratings import ModelName, RatedGame, designs, firth
 
-MODELS: tuple[ModelName, ...] = ("apart", "one", "side")
+MODELS: tuple[ModelName, ...] = ("two strengths", "one strength", "side alone")
+BETWEEN: tuple[tuple[ModelName, ModelName], ...] = (
+    ("two strengths", "one strength"),
+    ("one strength", "side alone"),
+    ("two strengths", "side alone"),
+)
+"""The models that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +90,11 @@ def predict_left_out(games: Sequence[RatedGame]) -> Prediction:
     def average(values: Floats) -> Estimate:
         return mean(list(zip(deals, values.tolist(), strict=True)))
 
-    between: tuple[tuple[ModelName, ModelName], ...] = (("apart", "one"), ("one", "side"), ("apart", "side"))
     return Prediction(
         tuple(ModelLoss(model, *map(average, losses[model])) for model in MODELS),
         tuple(
             LossDifference(first, second, *map(average, np.subtract(losses[first], losses[second])))
-            for first, second in between
+            for first, second in BETWEEN
         ),
         int(known.sum()),
         int((~known).sum()),

@@ -54,8 +54,8 @@ Members = tuple[str, ...]
 """The entrants of one side, one for each seat; or a single one that holds every seat."""
 PairedSides = tuple[Members, Members]
 """The entrants of the village and of the Werewolves, each sorted: whoever sits at which seat."""
-ModelName = Literal["apart", "one", "side"]
-"""A model of who wins: strengths on both sides apart, one strength, or the advantage of the side alone."""
+ModelName = Literal["two strengths", "one strength", "side alone"]
+"""A model of who wins: a strength for each side, one for both, or the advantage of the side alone."""
 
 
 class RatedGame(NamedTuple):
@@ -143,8 +143,8 @@ def firth(design: Floats, wins: Floats, games: Floats) -> Floats:
 def designs(pairings: Sequence[PairedSides]) -> dict[ModelName, Floats]:
     """The design of each model, (pairings × parameters). The first parameter is μ.
 
-    Strengths are coded so that their sum is 0. "one": logit P = μ + mean of s over village seats − mean of s
-    over Werewolf seats. "side": μ alone.
+    Strengths are coded so that their sum is 0. "one strength": logit P = μ + mean of s over village seats −
+    mean of s over Werewolf seats. "side alone": μ alone.
     """
     villages, packs = [village for village, _ in pairings], [werewolves for _, werewolves in pairings]
     village, werewolves, everybody = map(_places_of, (villages, packs, [*villages, *packs]))
@@ -152,7 +152,11 @@ def designs(pairings: Sequence[PairedSides]) -> dict[ModelName, Floats]:
     v = _shares(villages, village) @ _centred(len(village))
     w = _shares(packs, werewolves) @ _centred(len(werewolves))
     s = (_shares(villages, everybody) - _shares(packs, everybody)) @ _centred(len(everybody))
-    return {"apart": np.hstack([side, v, -w]), "one": np.hstack([side, s]), "side": side}
+    return {
+        "two strengths": np.hstack([side, v, -w]),
+        "one strength": np.hstack([side, s]),
+        "side alone": side,
+    }
 
 
 class _Model:
@@ -164,7 +168,7 @@ class _Model:
         self.werewolves = _places_of(werewolves for _, werewolves in pairings)
         self.both = _places(name for name in self.village if name in self.werewolves)
         self._v, self._w = _centred(len(self.village)), _centred(len(self.werewolves))
-        self.design = designs(self.pairings)["apart"]
+        self.design = designs(self.pairings)["two strengths"]
         self._fits: dict[bytes, Floats] = {}
 
     @property

@@ -338,7 +338,7 @@ def as_data(extras: Extras) -> dict[str, Any]:
     return asdict(extras) | {"differs": differs, "uncompared": missing, "renamed": renamed}
 
 
-_APART = {
+_TWO_STRENGTHS = {
     -1: "Deceiving and detecting are different strengths here: two for each entrant predict better than one.",
     0: "It is not known whether deceiving and detecting are different strengths here.",
     1: "One strength for each entrant predicts better here than two: the second one fits chance.",
@@ -355,9 +355,9 @@ def prediction_in_words(prediction: Prediction) -> str:
     said = []
     if prediction.pairings:
         loss = {(row.first, row.second): _sign(row.log_loss) for row in prediction.differences}
-        beside_side = {loss["one", "side"], loss["apart", "side"]}
+        beside_side = {loss["one strength", "side alone"], loss["two strengths", "side alone"]}
         best = min(beside_side) if -1 in beside_side or len(beside_side) == 1 else 0
-        said = [_APART[loss["apart", "one"]], _STRENGTHS[best]]
+        said = [_TWO_STRENGTHS[loss["two strengths", "one strength"]], _STRENGTHS[best]]
     if prediction.skipped:
         were = f"{counted(prediction.skipped, 'pairing')} {'is' if prediction.skipped == 1 else 'are'}"
         said.append(f"{were} not predicted, because the others do not determine every strength.")

@@ -82,6 +82,11 @@ def features_length(players: int) -> int:
     return head + ROUNDS * _block(players) + players * _SLOT
 
 
+def capacity_of(length: int) -> int:
+    """The number of seats of a vector with `length` values."""
+    return next(seats for seats in range(1, length) if features_length(seats) == length)
+
+
 def _block(players: int) -> int:
     """Values of one round: secret action, announcement, and each seat's vote."""
     return 2 * players + players * players

@@ -48,7 +48,12 @@ _ASK = (
 )
 
 _WHAT_FOR = (
-    Column("asker", "text", "who asks: game/3; asked twice/… of no game; item/… of a judge"),
+    Column(
+        "asker",
+        "text",
+        "who asks: a game (game/3), a judge or monitor (item/…), or the test whether a server repeats its "
+        "words (asked twice/…)",
+    ),
     *_ASK,
     Column("kind", "text", "what was asked"),
     *_seat("", "whose decision it serves"),
@@ -244,7 +249,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         Column("stand_in", "yes or no", "whether the model's choice was unusable: the first one was taken"),
     ),
     "calls": (
-        Column("game", "integer", "the game's number; empty for a judge's call"),
+        Column("game", "integer", "the game's number; empty if the call belongs to no game"),
         *PLACE[1:],
         *_WHAT_FOR,
         Column("attempt", "integer", "0, and one more for each time that it was asked again"),
@@ -256,7 +261,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         Column("finish_detail", "text", "the same in a sentence, where the server or Wolflab said more"),
     ),
     "attempts": (
-        Column("game", "integer", "the game's number; empty for a judge's attempt"),
+        Column("game", "integer", "the game's number; empty if the attempt belongs to no game"),
         *PLACE[1:],
         *_WHAT_FOR,
         Column("attempt", "integer", "of the call: 0, and one more for each time that it was asked again"),

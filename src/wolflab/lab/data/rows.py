@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ...agents.choosing import noted_choice
 from ...errors import StoreError
 from ...metrics.behaviours.deception import statement_truths
 from ...metrics.behaviours.detector_view import DetectorView, Statement
@@ -35,7 +36,7 @@ from ...rules import (
     Voted,
     with_facts,
 )
-from ...text.notes import Belief, ChoiceDraw, Chosen, Deduced, Proposed, Rated, Thought
+from ...text.notes import Belief, Deduced, Proposed, Rated, Thought
 from ...text.people import ASKED_ALREADY, PersonAnswer, decode_answer
 from ...text.probes import PROBES
 from ...text.reading import can_be_read
@@ -499,12 +500,11 @@ def _action(turn: PastTurn) -> str | None:
 def _candidates(game: _Game) -> Iterator[DataRow]:
     for turn, first in _turns(game):
         start = first | {"kind": turn.kind} | game.seat(turn.seat)
-        proposed = [note for _, note in turn.notes if isinstance(note, Proposed)]
-        chosen = next((note for _, note in turn.notes if isinstance(note, Chosen)), None)
-        drawn = next((note for _, note in turn.notes if isinstance(note, ChoiceDraw)), ChoiceDraw())
-        for number, candidate in enumerate(proposed[-1].candidates if proposed else ()):
+        assert game.record is not None
+        stated = game.record.player(turn.seat, turn.at)["recipe"]
+        candidates, chosen, drawn, shares = noted_choice(turn.notes, stated)
+        for number, candidate in enumerate(candidates):
             chances = () if chosen is None else chosen.probabilities
-            propensities = drawn.shares or chances
             yield start | {
                 "candidate": number,
                 "action": candidate.action,
@@ -512,7 +512,7 @@ def _candidates(game: _Game) -> Iterator[DataRow]:
                 "chosen": None if chosen is None else chosen.number == number,
                 "probability": chances[number] if number < len(chances) else None,
                 "value": None if chosen is None else chosen.value,
-                "propensity": propensities[number] if number < len(propensities) else None,
+                "propensity": shares[number] if number < len(shares) else None,
                 "own_choice": None if drawn.own is None else drawn.own == number,
                 "explored": None if chosen is None else drawn.explored,
                 "stand_in": None if chosen is None else drawn.stand_in,

@@ -23,7 +23,7 @@ from ...match import run_now
 from ...metrics.behaviours import BEHAVIOURS, UNREASONABLE, detected_behaviours
 from ...models.base import Model, Request, Response, Sampling
 from ...models.calls import CallCache, Cassette, PlayedBackModel
-from ...models.catalog import BUILT_IN, Spec
+from ...models.catalog import BUILT_IN, Spec, without_settings
 from ...rules import Say
 from ...text.asking.options import label
 from ...text.clean import clean
@@ -84,7 +84,7 @@ class JudgeFile(BatchResult):
     @property
     def instrument(self) -> bool:
         """Whether the judge is the built-in player, so that the results only check the instruments."""
-        return self.model.partition("(")[0] == BUILT_IN
+        return without_settings(self.model) == BUILT_IN
 
     @property
     def invalid(self) -> int:

@@ -1,4 +1,4 @@
-"""Monitorability: how well a model that reads along tells a lie from an honest statement.
+"""Monitorability: how well a model that reads a player's private reasoning detects its lies.
 
 There are two readers. Both are one model that is asked about each sampled statement how likely it is a
 deliberate lie, from 0 to 100. Both read what everybody knew, and the statement. The first also reads what the
@@ -96,7 +96,7 @@ class SampledStatement:
 
 @dataclass(frozen=True, slots=True)
 class ReaderResult:
-    """How well one reader tells lies.
+    """How well one reader detects lies.
 
     precision: the share of lies among statements with `THRESHOLD` or more. recall: the share of lies with
     `THRESHOLD` or more. over: the AUROC − the first variant's; None for the first variant.
@@ -157,7 +157,7 @@ def monitor_batch(
     (model,) = batch.models
     if model.typed:
         raise WolflabError(
-            f"annotate monitor: {model.name}, the built-in player, reads no words and cannot tell a lie by "
+            f"annotate monitor: {model.name}, the built-in player, reads no words and cannot detect lies by "
             "reading; name a language model with --model"
         )
     return replace(batch, path=directory_of(directory, "monitor", model.name))

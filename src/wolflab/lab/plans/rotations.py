@@ -18,8 +18,8 @@ from collections.abc import Mapping, Sequence
 
 Rotations = Mapping[str, tuple[str, ...]]
 """Rotation → the entrant on each seat."""
-_MOST_GUESTS = 2
-"""The most seats of an entrant that is not in the majority."""
+_MOST_EACH = 2
+"""The most seats at a table of an entrant that does not have its majority."""
 
 
 def rotations(entrants: Sequence[str], seats: int) -> Rotations:
@@ -33,14 +33,14 @@ def rotations(entrants: Sequence[str], seats: int) -> Rotations:
 
 
 def _pattern(number: int, seats: int) -> list[int]:
-    """The entrant on each seat of the first rotation. Entrant 0 has the majority; guests sit on every second
-    seat, as far as there are any.
+    """The entrant on each seat of the first rotation. Entrant 0 has the majority; others sit on seats 1, 3 …,
+    as far as there are any.
     """
-    guests = min(seats - seats // 2 - 1, _MOST_GUESTS * (number - 1))
-    places = _spread(number, 1 + min(guests, number - 1))[1:]
+    minority = min(seats - seats // 2 - 1, _MOST_EACH * (number - 1))
+    others = _spread(number, 1 + min(minority, number - 1))[1:]
     pattern = [0] * seats
-    for guest in range(guests):
-        pattern[1 + 2 * guest] = places[guest % len(places)]
+    for place in range(minority):
+        pattern[1 + 2 * place] = others[place % len(others)]
     return pattern
 
 

@@ -361,8 +361,8 @@ class ForkSpec(Part):
         return self.model_dump(include={"say", "change"}, exclude_defaults=True)
 
     @property
-    def asks(self) -> bool:
-        """Whether players are asked: continuation 0 without a change is its parent."""
+    def asks_players(self) -> bool:
+        """Whether players are asked: continuation 0 without a change is its parent, so nobody is."""
         return bool(self.changed) or self.first_continuation + self.continuations > 1
 
     def continuation(self, repeat: int) -> int:

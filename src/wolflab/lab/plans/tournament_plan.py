@@ -95,7 +95,7 @@ class Tournament(Part):
     entrants: dict[str, PlayerSpec]
     model: str | dict[str, Any] | None = None
     """The model of entrants that name none."""
-    tables: Literal["sides", "mixed"] = "sides"
+    tables: Literal["cells", "mixed"] = "cells"
     """Whether an entrant holds all seats of a side, or entrants sit side by side on both."""
     sides: Sides = Sides()
     mirror: bool = True
@@ -223,7 +223,7 @@ class Tournament(Part):
     @property
     def rotations(self) -> Rotations:
         """The rotations of mixed tables; none with cells."""
-        if self.tables == "sides":
+        if self.tables == "cells":
             return {}
         return rotations([*self.entrants], ruleset_of(self.rules).players)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...models.catalog import BUILT_IN
+from ...models.catalog import BUILT_IN, without_settings
 from ...stats.clusters import ClusteredSums, by_deal
 from ...stats.comparing import PairedTest, difference
 from ...stats.intervals import Estimate, quotient, share
@@ -54,7 +54,7 @@ class ModelOutcomes:
     @property
     def instrument(self) -> bool:
         """Whether it is the built-in player, so that the results only check the instruments."""
-        return self.model.partition("(")[0] == BUILT_IN
+        return without_settings(self.model) == BUILT_IN
 
 
 def reply_outcomes(asked: AskedAgain) -> tuple[ModelOutcomes, ...]:

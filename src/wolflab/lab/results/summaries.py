@@ -92,7 +92,7 @@ def summary(store: Store, primary: tuple[str, str, str] | None = None) -> Summar
         primary=primary,
         margins=experiment.margins,
     )
-    return _with_the_rest(found, [store])
+    return _with_usage_outside_games(found, [store])
 
 
 def _designs(experiment: Experiment) -> dict[str, SheriffDesign]:
@@ -179,7 +179,7 @@ def compared(
         },
         primary=primary,
     )
-    return _with_the_rest(found, stores)
+    return _with_usage_outside_games(found, stores)
 
 
 def together(stores: Sequence[Store], primary: tuple[str, str, str]) -> Summary:
@@ -208,7 +208,7 @@ def together(stores: Sequence[Store], primary: tuple[str, str, str]) -> Summary:
     return summarise(own, designs=_designs(first.experiment), primary=primary)
 
 
-def _with_the_rest(found: Summary, stores: Sequence[Store]) -> Summary:
+def _with_usage_outside_games(found: Summary, stores: Sequence[Store]) -> Summary:
     """The summary with the usage that belongs to no game: of embedding, and of other calls."""
     outside = [calls_outside_games(store) for store in stores]
     return replace(

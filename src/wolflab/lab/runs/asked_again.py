@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, get_args
 
 from ...errors import WolflabError
 from ...models.base import Request, Response
-from ...models.catalog import BUILT_IN, Spec, name_and_settings
+from ...models.catalog import BUILT_IN, Spec, name_and_settings, without_settings
 from ...text.kinds import kind_of
 from ...text.questions import (
     AnswerQuestion,
@@ -154,7 +154,7 @@ def sample_prompts(
 
 def without_schema(prompts: Sequence[RecordedPrompt], specs: Sequence[Spec]) -> tuple[RecordedPrompt, ...]:
     """The prompts without schemas; WolflabError for the built-in player, which reads no words."""
-    if any(name_and_settings(spec)[0].partition("(")[0] == BUILT_IN for spec in specs):
+    if any(without_settings(name_and_settings(spec)[0]) == BUILT_IN for spec in specs):
         raise WolflabError(f"model {BUILT_IN!r}: it reads no words; leave out --free, or this model")
     return tuple(prompt.free for prompt in prompts)
 

@@ -21,7 +21,7 @@ from ...match import Casting, Dealing, Player
 from ...models.base import Model
 from ...models.budget import Budget
 from ...models.calls import StoredCall
-from ...models.catalog import resolve
+from ...models.catalog import resolve, without_settings
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.person import PeopleTable, PersonModel
 from ...models.servers.chat import ServerModel
@@ -113,11 +113,6 @@ class Players:
         )
 
 
-def _bare(model: str) -> str:
-    """The name of a model without its settings."""
-    return model.partition("(")[0]
-
-
 def _key(spec: Any) -> bytes:
     """A key that is equal for equal settings."""
     return msgspec.json.encode(spec, order="sorted")
@@ -133,8 +128,8 @@ class PlayerBuilder(Players):
 
     home: the run's directory for vectors and pools; None for a game that is not kept. spent: tokens and USD
     so far (`Store.spent`), or a budget that is shared. reading: write nothing to the directory. table: the
-    table of people, if any play. tell: called with a sentence when a server does not
-    answer, or a policy meets candidates of a strange model.
+    table of people, if any play. tell: called with a sentence when a server does not answer, or when a policy
+    meets the candidates of a model that it was not trained on.
     """
 
     def __init__(
@@ -277,18 +272,18 @@ class PlayerBuilder(Players):
                     check_policy(player.agent, player.embedders, self.experiment.ruleset(condition))
                 except (ModelError, ExperimentError) as error:
                     raise type(error)(f"{place} in {condition}: {error}") from None
-                self._check_seen(player)
+                self._check_trained_on(player)
                 roles[place] = _Role(player, spec.experience)
             self._casts[condition] = roles
         return self._casts[condition]
 
-    def _check_seen(self, player: Player) -> None:
+    def _check_trained_on(self, player: Player) -> None:
         """Tell if a policy meets the candidates of a model that it was not trained on."""
         policy = getattr(player.agent, "policy", None)
         if self._tell is None or player.model is None or not isinstance(policy, NumpyPolicy):
             return
-        model, seen = _bare(player.model.name), policy.checkpoint.candidates_of
-        if policy.checkpoint.source == "model" and model not in map(_bare, seen):
+        model, seen = without_settings(player.model.name), policy.checkpoint.candidates_of
+        if policy.checkpoint.source == "model" and model not in map(without_settings, seen):
             self._tell(
                 f"policy {policy.name} learned to choose among candidates of {', '.join(seen)}, and meets "
                 f"those of {model}: how well it chooses there is not known (docs/training.md)"

@@ -47,7 +47,7 @@ def repeatability(store: Store) -> tuple[Repeatability, ...]:
         replies = [call.response for call in store.filed(f"{_ASKER}{name}").values()]
         empty = [reply for reply in replies if not reply.text.strip()]
         if len(replies) < 2:
-            why = store.meta(f"{_ASKER}{name}") or "no game was played since it is asked"
+            why = store.meta(f"{_ASKER}{name}") or "it is asked when the next games begin"
             found.append(Repeatability(name, None, why))
         elif empty:
             found.append(Repeatability(name, None, f"a reply had no words ({empty[0].finish.reason})"))
@@ -82,7 +82,7 @@ def _asked(experiment: Experiment) -> dict[str, str | dict[str, Any]]:
     specs: dict[str, str | dict[str, Any]] = {}
     for condition in experiment.forks:
         fork = experiment.fork(condition)
-        for player in experiment.cast(condition).values() if fork is not None and fork.asks else ():
+        for player in experiment.cast(condition).values() if fork is not None and fork.asks_players else ():
             if player.model is not None:
                 name, settings = name_and_settings(player.model)
                 deciding = [f", {key} {value}" for key, value in settings.items() if key not in REACHED_BY]

@@ -246,7 +246,7 @@ def tournament_standings(store: Store) -> Standings:
     """All results of a tournament's run, finished or not."""
     plan = plan_of(store)
     experiment, rows = store.experiment, store.games()
-    told: dict[str, Any] = {
+    common: dict[str, Any] = {
         "title": experiment.title or experiment.name,
         "description": experiment.source,
         "instrument": experiment.built_in,
@@ -254,7 +254,7 @@ def tournament_standings(store: Store) -> Standings:
         "used": _used(store, plan, [row for row in rows if row.status == "done"]),
     }
     if plan.rotations:
-        return mixed_standings(_mixed_results(store, plan), plan.rotations, **told)
+        return mixed_standings(_mixed_results(store, plan), plan.rotations, **common)
     results = _Reader(store).results()
     decisions: tuple[StopReason, ...] = ()
     if plan.stop is not None:
@@ -266,7 +266,7 @@ def tournament_standings(store: Store) -> Standings:
         level=None if plan.stop is None else plan.stop.level,
         decisions=decisions,
         published=matched_rows(experiment, plan.tables),
-        **told,
+        **common,
     )
 
 

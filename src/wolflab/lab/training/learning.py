@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ... import __version__
 from ...agents.policy.checkpoint import CANDIDATES_OF, Checkpoint, save
-from ...agents.policy.features import PHASES, features_length
+from ...agents.policy.features import PHASES, capacity_of
 from ...errors import ExperimentError
 from ...files import make_folder, write
 from ...models.embedders import resolve_embedder
@@ -57,14 +57,15 @@ class ChoiceGain:
 
 @dataclass(frozen=True, slots=True)
 class LearnedFrom:
-    """The result of learning. policy: its file. left_out: reason → number of choices. models: whose
-    candidates they are.
+    """The result of learning. policy: its file. won: the share of choices whose side won. left_out: reason →
+    number of choices. models: whose candidates they are.
     """
 
     policy: Path
     games: int
     deals: int
     choices: int
+    won: float
     left_out: Mapping[str, int]
     models: tuple[str, ...]
     gains: tuple[ChoiceGain, ...]
@@ -105,8 +106,8 @@ def learned(
             f"of {FEWEST_DEALS} deals are needed: play more, and name several runs if you like"
         )
     policy = learn(choices, components)
-    value = 200 * float(choices.won.mean()) - 100
-    config, arrays = as_network(policy.weights, _seats(choices), value)
+    points = 200 * float(choices.won.mean()) - 100  # a win is 100, a loss −100
+    config, arrays = as_network(policy.weights, capacity_of(choices.player.shape[1]), points)
     training = {
         "from": "recorded games",
         "games": found.games,
@@ -120,13 +121,8 @@ def learned(
     )
     asked, by_choice = choices.asked, cross_fitted(choices, components)
     gains = tuple(_gains(choices.rows(asked), {who: one[asked] for who, one in by_choice.items()}))
-    of = found.games, deals, len(choices.won), found.left_out, found.models
+    of = found.games, deals, len(choices.won), float(choices.won.mean()), found.left_out, found.models
     return made, LearnedFrom(Path(POLICY), *of, gains)
-
-
-def _seats(choices: LoggedChoices) -> int:
-    """The number of seats that the player vectors are laid out for."""
-    return next(seats for seats in range(1, 100) if features_length(seats) == choices.player.shape[1])
 
 
 def _gains(choices: LoggedChoices, gains: Mapping[str, Float64s]) -> Iterator[ChoiceGain]:

@@ -18,7 +18,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from ...agents.base import IO
-from ...agents.choosing import policy_texts
+from ...agents.choosing import noted_choice, policy_texts
 from ...agents.deducing import recorded_findings
 from ...agents.deliberation import Deliberation
 from ...agents.policy.checkpoint import Source, most_candidates
@@ -31,7 +31,6 @@ from ...policy.offline import LoggedChoices
 from ...record import GameRecord
 from ...record.chain import hash_of
 from ...rules import ROLES, Side
-from ...text.notes import ChoiceDraw, Chosen, Proposed
 from ..runs.decisions import RecordedDecision, recorded_decisions
 from ..storage.store import Store
 
@@ -155,27 +154,23 @@ def _read(store: Store, found: _Found) -> None:
 def _choice(record: GameRecord, decision: RecordedDecision, game: str) -> _Choice | str | None:
     """The choice of a turn; the reason why it is left out; None for a turn without candidates."""
     turn, ask, ruleset = decision.turn, decision.ask, record.ruleset
-    notes = [note for _, note in turn.notes]
-    proposed = next((note for note in reversed(notes) if isinstance(note, Proposed)), None)
-    chosen = next((note for note in notes if isinstance(note, Chosen)), None)
-    if proposed is None or chosen is None:
+    stated = record.player(ask.seat, turn.at)["recipe"]
+    candidates, chosen, drawn, shares = noted_choice(turn.notes, stated)
+    if not candidates or chosen is None:
         return None
-    drawn = next((note for note in notes if isinstance(note, ChoiceDraw)), ChoiceDraw())
-    shares = drawn.shares or chosen.probabilities
-    if len(proposed.candidates) == 1:
+    if len(candidates) == 1:
         return ONE_CANDIDATE
     if drawn.stand_in:
         return STOOD_IN
     if not shares or min(shares) <= 0:
         return NOTHING_DRAWN
-    recipe = Recipe.of(record.player(ask.seat, turn.at)["recipe"])
     # No stage is run, so that nothing is asked through `io`.
-    past = Deliberation(recipe, decision.view, ask, cast(IO, None), None, None)
+    past = Deliberation(Recipe.of(stated), decision.view, ask, cast(IO, None), None, None)
     findings = recorded_findings(past, turn.notes)
     side = ROLES[record.roles[ask.seat]].side
     village_won = None if record.outcome is None else record.outcome.village_won
     return _Choice(
-        policy_texts(ask, findings, proposed.candidates),
+        policy_texts(ask, findings, candidates),
         player_vector(decision.view, ask, past.memory, findings.judged),
         ruleset.players,
         shares,

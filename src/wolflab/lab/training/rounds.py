@@ -1,4 +1,4 @@
-"""Training in rounds, for models that wait: play with the policy, learn from all games so far, play again.
+"""Training in rounds: play with the policy, learn from all games so far, play again. With any model.
 
 Each round is an ordinary run, with its budget, its calls on file and its resume; a call is never paid twice.
 The first round's player chooses among its candidates itself, later ones choose by the policy of the round
@@ -41,9 +41,6 @@ from ..storage.store import Store
 from .files import POLICY
 from .learning import FEWEST_DEALS, FEWEST_GAMES, LearnedFrom, learned
 from .training_plan import FOLDER
-
-MARK = "rounds"
-"""The field that tells such a training from one by reinforcement learning."""
 
 
 class RoundsSpec(Part):
@@ -134,8 +131,8 @@ class RoundsSpec(Part):
 
 
 def is_in_rounds(source: str | Path) -> bool:
-    """Whether a file is a training in rounds."""
-    return MARK in read_fields(source, "training", FOLDER)[0]
+    """Whether a file is a training in rounds: only such a one has `rounds`."""
+    return "rounds" in read_fields(source, "training", FOLDER)[0]
 
 
 def load_rounds(source: str | Path, overrides: Sequence[str] = ()) -> RoundsSpec:

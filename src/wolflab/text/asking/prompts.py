@@ -87,12 +87,12 @@ def shared_ends(question: Question, chat: Sequence[Message]) -> tuple[int, ...] 
     return None
 
 
-def corrected(corrections: Sequence[tuple[str, str]], wording: int = 0) -> list[Message]:
+def corrected(corrections: Sequence[tuple[str, str]], number: int = 0) -> list[Message]:
     """Each failed reply and what was wrong with it, as messages of a chat, in the wording of that number."""
     chat = []
     for reply, reason in corrections:
         chat.append(Message("assistant", reply[:_SHOWN_REPLY].strip() or "(empty)"))
-        chat.append(Message("user", render_template("correction", wording, reason=clean(reason, 2000))))
+        chat.append(Message("user", render_template("correction", number, reason=clean(reason, 2000))))
     return chat
 
 
@@ -137,8 +137,10 @@ def _once(part: Callable[[Situation], str], now: Situation) -> str:
 
 def lasting_request(question: Question) -> str:
     """The part of a prompt that stays in a dialogue: how to play, and the instruction."""
-    hidden = phrases("sections")["hide_reasons"].template if question.hide_reasons else ""
-    return _parts(_style(question.situation, question.style), hidden, instruction(question))
+    now = question.situation
+    sentence = phrases("sections", now.ruleset.wording)["hide_reasons"].template
+    hidden = sentence if question.hide_reasons else ""
+    return _parts(_style(now, question.style), hidden, instruction(question))
 
 
 def _parts(*texts: str) -> str:

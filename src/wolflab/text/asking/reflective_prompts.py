@@ -84,7 +84,8 @@ def _step(
     wording: Wording,
     common: dict[str, str],
 ) -> str:
-    templates = phrases(f"{wording}/reflective", number := now.ruleset.wording)
+    number = now.ruleset.wording
+    templates = phrases(f"{wording}/reflective", number)
     common = {**common, "request": moderator_request(now, task.ask)}
     match task:
         case ChooseQuestions(_, candidates, count):
@@ -130,12 +131,7 @@ def _step(
         case Extract(_, reflection, bad, good):
             listing = "\n".join(f"- {response}" for response in good)
             text = render_template(
-                f"{wording}/extract",
-                number,
-                **common,
-                reflection=reflection,
-                bad=bad,
-                good=listing,
+                f"{wording}/extract", number, **common, reflection=reflection, bad=bad, good=listing
             )
     return without_blank_lines(text)
 

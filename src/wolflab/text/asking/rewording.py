@@ -11,6 +11,9 @@ players keep their order when one of them is gone. Names of players differ too: 
 
 Phrasings replace text of templates before anything is filled in, and of the rules. So what happened, what
 players said, the numbers of lines, and the names of the fields of a reply are the same in every wording.
+
+In this package `number` is the number of a wording, and `wording` says whose templates are read: our own, or
+the papers' (`questions.Wording`).
 """
 
 from __future__ import annotations
@@ -34,25 +37,25 @@ def phrasings() -> Mapping[str, tuple[str, ...]]:
     return {group[0]: tuple(group) for group in lines if group}
 
 
-def ordered(items: Iterable[T], wording: int, what: str, key: Callable[[T], object] = str) -> list[T]:
-    """The items in the order of a wording; as they are in wording 0. what: the kind of what is listed
-    ("player"): lists of one kind have the same order. key: tells the items of that kind apart.
+def ordered(items: Iterable[T], number: int, what: str, key: Callable[[T], object] = str) -> list[T]:
+    """The items in the order of the wording of that number; as they are in wording 0. what: the kind of what
+    is listed ("player"): lists of one kind have the same order. key: tells the items of that kind apart.
     """
-    if not wording:
+    if not number:
         return list(items)
-    return sorted(items, key=lambda item: _hash(wording, what, str(key(item))))
+    return sorted(items, key=lambda item: _hash(number, what, str(key(item))))
 
 
 @lru_cache(1 << 12)
-def reworded(text: str, wording: int) -> str:
-    """The text in the phrasings of a wording; as it is in wording 0."""
-    if not wording:
+def reworded(text: str, number: int) -> str:
+    """The text in the phrasings of the wording of that number; as it is in wording 0."""
+    if not number:
         return text
-    return _pattern().sub(lambda found: _chosen(found[0], wording), text)
+    return _pattern().sub(lambda found: _chosen(found[0], number), text)
 
 
-def _chosen(phrase: str, wording: int) -> str:
-    return max(phrasings()[phrase], key=lambda phrasing: _hash(wording, phrase, phrasing))
+def _chosen(phrase: str, number: int) -> str:
+    return max(phrasings()[phrase], key=lambda phrasing: _hash(number, phrase, phrasing))
 
 
 @cache
@@ -63,5 +66,5 @@ def _pattern() -> re.Pattern[str]:
 
 
 @lru_cache(1 << 14)
-def _hash(wording: int, what: str, item: str) -> bytes:
-    return blake2b(f"{wording}\0{what}\0{item}".encode(), digest_size=8).digest()
+def _hash(number: int, what: str, item: str) -> bytes:
+    return blake2b(f"{number}\0{what}\0{item}".encode(), digest_size=8).digest()

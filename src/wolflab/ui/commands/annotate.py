@@ -1,4 +1,6 @@
-"""`wolflab annotate`: draw a sample, let a judge label it, compare the raters; ask who tells lies."""
+"""`wolflab annotate`: draw a sample, let a judge label it, compare the raters, ask which
+statements are lies.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +113,7 @@ def show_agreement(
 )
 def monitor_sample(
     sample: SampleDir,
-    model: Annotated[str, typer.Option(help="Who reads along (see `wolflab models`).", show_default=False)],
+    model: Annotated[str, typer.Option(help="The reader (see `wolflab models`).", show_default=False)],
     set_: Annotated[
         list[str], typer.Option("-o", "--set", help="A setting of the model: base_url=… (repeatable).")
     ] = [],
@@ -253,7 +255,7 @@ _SIDE = {None: "all", "werewolves": "Werewolves", "village": "village"}
 
 
 def print_monitorability(console: Console, found: Monitorability) -> None:
-    """Print how well the two readers tell lies, by variant and side."""
+    """Print how well the two readers detect lies, by variant and side."""
     rows = [row for row in found.rows if row.lies + row.honest + row.unread + row.unusable + row.unanswered]
     heads = ("statements", "lies\nhonest", *(f"AUROC\n{_READER[one]}" for one in READERS), "difference")
     aurocs = [
@@ -265,7 +267,7 @@ def print_monitorability(console: Console, found: Monitorability) -> None:
         ]
         for row in rows
     ]
-    print_fitted(console, f"How well {escape(found.model)} tells lies", heads, aurocs, _CAPTION)
+    print_fitted(console, f"How well {escape(found.model)} detects lies", heads, aurocs, _CAPTION)
     said = [f"{what}\n{_READER[reader]}" for reader in READERS for what in ("precision", "recall")]
     shares = [
         [

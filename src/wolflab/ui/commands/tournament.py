@@ -161,7 +161,11 @@ def print_standings(
     if said := prediction_in_words(standings.prediction):
         say(console, said)
     if standings.frontier.rows:
-        print_table(console, cost_table(standings, extras), "unbeaten: nobody is as strong and as cheap")
+        print_table(
+            console,
+            cost_table(standings, extras),
+            "Pareto-optimal: no other is as strong and as cheap, and better in one of the two",
+        )
     if standings.instrument:
         say(console, INSTRUMENT, "yellow")
     if standings.ratings.note:

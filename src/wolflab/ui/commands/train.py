@@ -191,6 +191,11 @@ def show_learned(console: Console, found: LearnedFrom) -> None:
         f"Learned from {found.choices:,} choices of {found.games:,} games, {found.deals:,} deals, among "
         f"candidates of {', '.join(found.models)}.",
         *([f"Left out: {left}."] if left else []),
+        *(
+            ["All these games ended alike, so that the policy imitates its player."]
+            if found.won in (0, 1)
+            else []
+        ),
         "An interval that holds 0 shows no gain. Only games tell whether the policy wins more: let it play.",
         f"Policy: {found.policy}",
     ]

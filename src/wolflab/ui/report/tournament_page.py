@@ -71,9 +71,9 @@ from all others: by two strengths for each entrant, one as village and one as We
 both; by the advantage of the side alone. Smaller losses are better. Always saying 1/2 has a Brier score of
 0.25 and a log loss of 0.693.</p>"""
 _COST = """<p class="lead">What an entrant's own calls took, for each game and seat, beside its overall
-strength. Unbeaten: no other entrant is as strong and as cheap, and better in one of the two, by these
-estimates. A strength's interval may hold other orders too.</p>"""
-_COST_CAPTION = "Filled and joined: unbeaten."
+strength. Pareto-optimal: no other entrant is as strong and as cheap, and better in one of the two, by
+these estimates. A strength's interval may hold other orders too.</p>"""
+_COST_CAPTION = "Filled and joined: Pareto-optimal."
 _RESIDUALS = """<p class="lead">How much oftener the village won than the strengths say. Where the
 interval leaves out 0, these two meet in a way that no single strength of either explains. A cell in which
 one side won all games has no interval. Each interval is at 95 % by itself: of twenty, one leaves out 0 by

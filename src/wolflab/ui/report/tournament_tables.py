@@ -1,6 +1,6 @@
-"""Tables of a tournament that its page and the terminal share: rotations, predictions, cost beside strength.
+"""Tables of a tournament besides its results: rotations, predictions, cost beside strength, and its figure.
 
-They know `Standings` and `Extras`.
+The last two tables are the terminal's too. The module knows `Standings` and `Extras`.
 """
 
 from __future__ import annotations
@@ -9,17 +9,11 @@ from collections.abc import Mapping
 
 from ...lab.results.extras import Extras
 from ...metrics.standings import Standings
-from ...stats.ratings import ModelName
 from ..wording import name_shown
 from .figures import Picture, PlacedPoint, scatter
 from .numbers import NO_NUMBER, UNKNOWN, number_cell, shown
 from .report_table import Cell, ReportTable, TableRow
 
-MODEL_NAMES: Mapping[ModelName, str] = {
-    "apart": "two strengths",
-    "one": "one strength",
-    "side": "side alone",
-}
 COSTS: Mapping[str, str] = {"usd": "USD a game and seat", "tokens": "tokens a game and seat"}
 
 
@@ -41,12 +35,10 @@ def rotation_table(standings: Standings, extras: Extras) -> ReportTable:
 def losses_table(standings: Standings) -> ReportTable:
     """The losses of each model, and their differences."""
     prediction = standings.prediction
-    rows: list[TableRow] = [
-        [MODEL_NAMES[row.model], shown(row.brier), shown(row.log_loss)] for row in prediction.losses
-    ]
+    rows: list[TableRow] = [[row.model, shown(row.brier), shown(row.log_loss)] for row in prediction.losses]
     rows += [
         [
-            f"{MODEL_NAMES[row.first]} − {MODEL_NAMES[row.second]}",
+            f"{row.first} − {row.second}",
             shown(row.brier, signed=True),
             shown(row.log_loss, signed=True),
         ]
@@ -60,7 +52,7 @@ def losses_table(standings: Standings) -> ReportTable:
 
 
 def cost_table(standings: Standings, extras: Extras) -> ReportTable:
-    """Each entrant's strength and cost, and whether another one beats it on both."""
+    """Each entrant's strength and cost, and whether it is Pareto-optimal."""
     rows: list[TableRow] = [
         [
             name_shown(extras, row.name),
@@ -68,12 +60,12 @@ def cost_table(standings: Standings, extras: Extras) -> ReportTable:
             Cell(UNKNOWN, look="none") if row.usd is None else number_cell(row.usd, "usd"),
             number_cell(row.tokens, "large"),
             number_cell(row.seats, "count"),
-            NO_NUMBER if row.unbeaten is None else "yes" if row.unbeaten else "no",
+            NO_NUMBER if row.pareto_optimal is None else "yes" if row.pareto_optimal else "no",
         ]
         for row in standings.frontier.rows
     ]
     compared = "USD" if standings.frontier.by == "usd" else "tokens"
-    heads = ["entrant", "strength", *COSTS.values(), "seats held", f"unbeaten, by {compared}"]
+    heads = ["entrant", "strength", *COSTS.values(), "seats held", f"Pareto-optimal, by {compared}"]
     return ReportTable("Cost beside strength", heads, rows, instrument=standings.instrument)
 
 
@@ -81,7 +73,7 @@ def cost_figure(standings: Standings, extras: Extras) -> Picture | None:
     """Strength by cost; None without two entrants that have both."""
     by = standings.frontier.by
     points = [
-        PlacedPoint(name_shown(extras, row.name), getattr(row, by), row.strength, bool(row.unbeaten))
+        PlacedPoint(name_shown(extras, row.name), getattr(row, by), row.strength, bool(row.pareto_optimal))
         for row in standings.frontier.rows
         if row.strength is not None and row.strength.value is not None
     ]
