@@ -37,6 +37,7 @@ from wolflab.policy.offline import CONTEXTS, as_network, contexts, cross_fitted,
 from wolflab.rules import PRESETS
 from wolflab.text.intents import intents
 from wolflab.text.notes import ChoiceDraw, Chosen, Proposed
+from wolflab.ui.browse.run_index import RunIndex
 
 EMBEDDER = {"embedder": "hashing", "dimensions": 32}
 
@@ -350,6 +351,20 @@ def test_rounds_behind_a_server_go_on_after_a_stop(tmp_path: Path) -> None:
         first = load_policy(whole / "policy-1.safetensors").digest
         assert {one["policy"]["digest"] for one in header["players"] if "policy" in one} == {first}
         assert {row.deal for row in store.games()} >= set(range(30, 60))
+    (stopped / "policy.safetensors").write_bytes((stopped / "policy-1.safetensors").read_bytes())
+    (stopped / "policy-1.safetensors").unlink()
+    for command, ends, said in (
+        (("status",), 0, "round 1: 30 of 30 games over"),
+        (("verify",), 1, "not over; go on with: wolflab train --resume"),
+        (("train", "--resume"), 0, "Policy of all rounds"),
+        (("train", "--show"), 0, "stopped: over"),
+        (("verify",), 0, f"policy {policy.digest} holds"),
+    ):
+        ended = wolflab(*command, str(stopped))
+        assert (ended.returncode, said in ended.stdout) == (ends, True), (command, ended)
+    assert load_policy(stopped / "policy.safetensors").digest == policy.digest
+    listed = {run.path for run in RunIndex((stopped,)).runs()}
+    assert listed == {stopped / "round-1", stopped / "round-2"}
 
 
 def test_games_that_all_end_alike_teach_nothing() -> None:
@@ -363,7 +378,9 @@ def test_a_training_in_rounds_is_checked(tmp_path: Path) -> None:
     for change, why in (
         ({"deals": 5}, "a round has 5 × 1 games"),
         ({"recipe": "deductive"}, "the model must choose among several candidates"),
+        ({"recipe": {"name": "diverse", "propose": {"explore": {}}}}, "remove propose.explore"),
         ({"rounds": 0}, "rounds"),
+        ({"explore": {"shares": 0.3}}, "explore.shares: there is no such field; did you mean share?"),
         ({"network": "small"}, "network"),
     ):
         file = tmp_path / "plan.yaml"

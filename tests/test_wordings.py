@@ -245,6 +245,7 @@ def test_a_game_of_a_wording_is_forked_into_a_run_of_its_own(played: Path, tmp_p
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
+        ({"wordings": 0}, "wordings: got 0; use 1 or more"),
         ({"repeats": 7}, "7 repeats cannot be shared evenly by 5 wordings"),
         ({"rules": "sheriff", "conditions": {"a": {"rules": {"wording": 2}}}}, "leave out one of the two"),
         (

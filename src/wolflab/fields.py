@@ -222,12 +222,14 @@ _USE = {
     "less_than": "a number below {lt:g}",
 }
 """Prefix of an error's type → what to use instead."""
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+"""The types of errors of a field that does not exist."""
 
 
 def field_error(error: ValidationError, kind: type, page: str = "") -> FieldError:
     """The first error of pydantic as a FieldError. page: the documentation of the fields."""
     # An unknown field comes first: the field that it was meant for is then only missing.
-    first = min(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
+    first = min(error.errors(), key=lambda detail: detail["type"] not in _UNKNOWN)
     place = [part for part in first["loc"] if part not in _TAGS]
     while place and isinstance(place[-1], int):
         place.pop()
@@ -239,7 +241,7 @@ def field_error(error: ValidationError, kind: type, page: str = "") -> FieldErro
 
 def _words(error: Any, place: Sequence[str | int], kind: type, page: str) -> str:
     error_type: str = error["type"]
-    if error_type == "extra_forbidden":
+    if error_type in _UNKNOWN:
         near = nearest(str(place[-1]), _known(kind, place[:-1]))
         return f"there is no such field; {f'see {page}' if page and near.startswith('known') else near}"
     if error_type == "missing":

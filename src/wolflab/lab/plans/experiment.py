@@ -147,7 +147,8 @@ class Experiment(Part):
     def _seated(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        return with_seated({"repeats": data["wordings"], **data} if "wordings" in data else data)
+        several = data.get("wordings")
+        return with_seated({"repeats": several, **data} if isinstance(several, int) and several > 0 else data)
 
     @model_validator(mode="after")
     def _conditions(self) -> Experiment:

@@ -5,7 +5,7 @@ The first round's player chooses among its candidates itself, later ones choose 
 before, and each explores. After a round the policy is learned anew from all rounds (`policy.offline`).
 
 A folder has `training.yaml`, `round-1`, `round-2` …, each a run, `policy-1.safetensors` … after each round,
-and the last one as `policy.safetensors`.
+and at the end the last one as `policy.safetensors`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...agents.policy.checkpoint import SUFFIX, save
 from ...agents.recipes import Exploration
 from ...errors import ExperimentError
 from ...fields import Part
-from ...files import make_folder, write
+from ...files import make_folder, read_file, write
 from ...policy.offline import COMPONENTS
 from ..plans.experiment import Experiment, checked
 from ..plans.overrides import changes_of, override
@@ -76,6 +76,8 @@ class RoundsSpec(Part):
         stage = PlayerSpec(model=self.model, recipe=self.recipe).resolved_recipe().propose
         if stage is None or stage.choose != "model" or stage.candidates < 2:
             raise ValueError("recipe: the model must choose among several candidates; use diverse")
+        if stage.explore is not None:
+            raise ValueError("recipe: remove propose.explore; the training's own field explore says it")
         if self.deals < FEWEST_DEALS or self.deals * self.repeats < FEWEST_GAMES:
             raise ValueError(
                 f"deals, repeats: a round has {self.deals} × {self.repeats} games, and to learn from them at "
@@ -194,5 +196,10 @@ def learn_round(spec: RoundsSpec, folder: Path, number: int) -> LearnedFrom:
     runs = [round_folder(folder, past) for past in range(1, number + 1)]
     policy, result = learned(runs, spec.name, spec.embedder, spec.components)
     save(policy, policy_after(folder, number))
-    save(policy, folder / POLICY)
-    return replace(result, policy=folder / POLICY)
+    return replace(result, policy=policy_after(folder, number))
+
+
+def end_rounds(spec: RoundsSpec, folder: Path) -> Path:
+    """Write the last round's policy once more, as that of the training; its file."""
+    write(folder / POLICY, read_file(policy_after(folder, spec.rounds)))
+    return folder / POLICY

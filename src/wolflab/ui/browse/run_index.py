@@ -27,6 +27,7 @@ from ...lab.runs.ends import GameEnds
 from ...lab.storage.overview import RunCounts, RunOverview
 from ...lab.storage.run_files import TRAINING, held_elsewhere, is_held, unusable
 from ...lab.storage.store import GameRow, Store
+from ...lab.training.rounds import round_folder
 from ...usage import Cost
 from ..visible import visible
 from ..web.refusals import Refused
@@ -121,7 +122,7 @@ class RunIndex:
 
     def _shelved(self, path: Path) -> IndexedRun | None:
         kind: RunKind = "run"
-        if (path / TRAINING).is_file():
+        if _is_training(path):
             kind = "training"
         elif not (path / _DATABASE).is_file():
             return None
@@ -233,10 +234,15 @@ def played_elsewhere(run: IndexedRun) -> str:
     return held_elsewhere(run.path)
 
 
+def _is_training(folder: Path) -> bool:
+    """Whether a folder is listed as a training. Of one in rounds its rounds are listed, which are runs."""
+    return (folder / TRAINING).is_file() and not round_folder(folder, 1).is_dir()
+
+
 def _below(folder: Path, depth: int, left: list[int]) -> Iterator[Path]:
     """The folder and those below it, without folders within a run."""
     yield folder
-    if depth == 0 or (folder / _DATABASE).is_file() or (folder / TRAINING).is_file():
+    if depth == 0 or (folder / _DATABASE).is_file() or _is_training(folder):
         return
     with suppress(OSError):
         with os.scandir(folder) as inside:

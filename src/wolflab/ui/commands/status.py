@@ -18,6 +18,7 @@ from ...lab.storage.run_files import TRAINING, held_elsewhere, is_held
 from ...lab.storage.store import Store
 from ...lab.studies.study_plan import STUDY
 from ...lab.training.files import log_of, seed_folder, training_result
+from ...lab.training.rounds import RoundsSpec, policy_after, round_folder, rounds_in
 from ...lab.training.run import training_in
 from ...metrics.rows import UNFINISHED
 from ...usage import Cost
@@ -40,7 +41,7 @@ def status(
     """Show the progress of a run, a training, a judge …, and how to resume it."""
     screen = console()
     if (run / TRAINING).is_file():
-        _show_training(screen, run)
+        show_progress(screen, run)
         return
     with RunOverview.open_for_reading(run) as overview:
         work = _Work.of(run)
@@ -88,12 +89,33 @@ def _show_calls(console: Console, path: Path, progress: dict[str, tuple[int, int
         say(console, f"  {who}: {done:,} of {planned:,} done")
 
 
-def _show_training(console: Console, path: Path) -> None:
+def show_progress(console: Console, path: Path) -> None:
+    """Print how far a training is, by seed or by round."""
+    if (in_rounds := rounds_in(path)) is not None:
+        _show_rounds(console, path, in_rounds)
+        return
     spec = training_in(path)
     made = {seed: max(0, len(log_of(seed_folder(path, seed))) - 1) for seed in spec.seeds}
     for seed, n in made.items():
         say(console, f"seed {seed}: {n} of {counted(spec.training.updates, 'update')}")
     if all(training_result(seed_folder(path, seed)) for seed in spec.seeds):
+        say(console, f"{path}: over")
+    elif not (work := _Work.of(path)).here:
+        say(console, work.left(f"go on with: wolflab train --resume {shlex.quote(str(path))}"))
+
+
+def _show_rounds(console: Console, path: Path, spec: RoundsSpec) -> None:
+    over = 0
+    for at in range(1, spec.rounds + 1):
+        run, policy = round_folder(path, at), policy_after(path, at)
+        games = "not begun"
+        if run.exists():
+            with RunOverview.open_for_reading(run) as overview:
+                counts = overview.counts()
+            games = f"{counts.over:,} of {counted(counts.of(), 'game')} over: {run}"
+        over += policy.exists()
+        say(console, f"round {at}: {games}; policy: {policy if policy.exists() else 'not learned yet'}")
+    if over == spec.rounds:
         say(console, f"{path}: over")
     elif not (work := _Work.of(path)).here:
         say(console, work.left(f"go on with: wolflab train --resume {shlex.quote(str(path))}"))

@@ -31,6 +31,7 @@ from ...lab.training.learning import LearnedFrom, learn_from
 from ...lab.training.rounds import (
     RoundsSpec,
     begin_round,
+    end_rounds,
     is_in_rounds,
     learn_round,
     load_rounds,
@@ -61,6 +62,7 @@ from .common import (
     resumed,
 )
 from .options import Out, Resume, Set, Yes, check_alone, commands
+from .status import show_progress
 
 PAGE, CURVE = "training.html", "curve.svg"
 _POINTS = 40
@@ -112,6 +114,9 @@ def train(
         raise typer.Exit(_play_rounds(screen, start_rounds(spec, out), spec, yes))
     if resume is not None and (spec_there := rounds_in(resume)) is not None:
         raise typer.Exit(_play_rounds(screen, resume, spec_there, yes))
+    if show is not None and rounds_in(show) is not None:
+        show_progress(screen, show)
+        return
     if experiment is not None:
         changes = [*set_, f"seeds={seed}"] if seed else set_
         resume = start_training(load_training(experiment, changes), out)
@@ -229,7 +234,8 @@ def _play_rounds(console: Console, folder: Path, spec: RoundsSpec, yes: bool) ->
                     console.print(plain(again), highlight=False, soft_wrap=True)
                     return ExitCode.NOT_OVER
             show_learned(console, learn_round(spec, folder, number))
-    console.print(f"Policy of all rounds: {plain(str(folder / POLICY))}", highlight=False, soft_wrap=True)
+        last = end_rounds(spec, folder)
+    console.print(f"Policy of all rounds: {plain(str(last))}", highlight=False, soft_wrap=True)
     return ExitCode.DONE
 
 

@@ -9,12 +9,14 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from ...agents.policy.checkpoint import load_policy
 from ...errors import RecordError, StoreError
 from ...lab.experience.pool_file import check_pool, is_pool
 from ...lab.runs.verification import totals_that_differ, verify_run
 from ...lab.storage.call_store import CallStore
 from ...lab.storage.run_files import TRAINING
 from ...lab.storage.store import Store
+from ...lab.training.rounds import load_rounds, policy_after, round_folder, rounds_in
 from ...lab.training.run import training_in, verify_training
 from ..terminal.console import console, say
 from ..wording import counted
@@ -45,7 +47,7 @@ def verify(
     if run.is_file() and is_pool(run):
         check = _pool
     elif (run / TRAINING).is_file():
-        check = _training
+        check = _training if rounds_in(run) is None else _rounds
     else:
         check = _calls if _has_calls_alone(run) else _run
     finish(check(console(), run, agents))
@@ -102,6 +104,20 @@ def _training(console: Console, path: Path, agents: bool) -> bool:
         console,
         "Its settings, states and policies were checked. Its numbers cannot be: a training keeps no games.",
     )
+    return complete
+
+
+def _rounds(console: Console, path: Path, agents: bool) -> bool:
+    """Verify the games of every round, and open its policy."""
+    complete = True
+    for number in range(1, load_rounds(path / TRAINING).rounds + 1):
+        say(console, f"round {number}:")
+        run, policy = round_folder(path, number), policy_after(path, number)
+        if not run.exists() or not policy.exists():
+            say(console, f"not over; go on with: wolflab train --resume {path}")
+            return False
+        complete &= _run(console, run, agents)
+        say(console, f"policy {load_policy(policy).digest} holds: {policy}")
     return complete
 
 
