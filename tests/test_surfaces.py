@@ -156,12 +156,17 @@ def spent(path: Path, status: str) -> Surfaces:
     page, line, listed = served(path)
     run = wolflab.open_run(path)
     rows, calls = list(run.games.rows()), [str(one["model"]) for one in run.calls.rows()]
+    outside = numbers.get("outside_games", {})
     made = [(name, came) for one in numbers["conditions"] for name, came in one["totals"].items()]
+    made += outside.items()
     speaks = any(is_language_model(name) for name, _ in made)
     texts = numbers.get("embedded", {"prompt_tokens": 0, "cost": 0.0})
     tokens = sum(came["prompt_tokens"] + came["completion_tokens"] for _, came in made)
     in_data = sum(one["prompt_tokens"] + one["completion_tokens"] for one in rows)
+    calls_outside = sum(came["calls"] for came in outside.values())
+    in_data += sum(came["prompt_tokens"] + came["completion_tokens"] for came in outside.values())
     costs, priced = [came["cost"] for _, came in made], [one["cost"] for one in rows]
+    priced += [came["cost"] for came in outside.values()]
     known = None not in costs
     found: Surfaces = {
         "calls": {
@@ -169,8 +174,8 @@ def spent(path: Path, status: str) -> Surfaces:
             "report.json": sum(came["calls"] for name, came in made if is_language_model(name) or not speaks),
             "serve": int(tile(page, CALLS)),
             "list": int(line[4]),
-            "list of games": sum(int(one[8]) for one in listed),
-            "data": sum(one["calls"] for one in rows),
+            "list of games": sum(int(one[8]) for one in listed) + calls_outside,
+            "data": sum(one["calls"] for one in rows) + calls_outside,
             "calls in data": sum(is_language_model(name) or not speaks for name in calls),
         },
         "tokens": {
@@ -203,21 +208,25 @@ def unusable(path: Path, terminal: str, errors: str) -> Surfaces:
     conditions = json.loads((path / "report.json").read_text("utf-8"))["conditions"]
     parts = [part for one in conditions for part in one["splits"]["invalid_by_player"]]
     of = tile(report, "replies that could not be used")
-    return {
+    run = wolflab.open_run(path)
+    decisions = list(run.decisions.rows())
+    found: Surfaces = {
         "unusable": {
             "report": int(said(of, r"(\d+) of")),
             "report.json": sum(round(part["value"] * part["n"]) for part in parts if part["n"]),
             "terminal": in_rows(terminal, "invalid replies", r"(\d+) of \d+"),
             "errors": int(said(errors, r"(\d+) unusable repl")),
-            "data": sum(one["mistakes"] for one in wolflab.open_run(path).decisions.rows()),
+            "data": sum(one["mistakes"] for one in decisions if not one["shared"]),
         },
         "replies": {
             "report": int(said(of, r"of (\d+)")),
             "report.json": sum(part["n"] for part in parts),
             "terminal": in_rows(terminal, "invalid replies", r"\d+ of (\d+)"),
-            "data": len(list(wolflab.open_run(path).calls.rows())),
         },
     }
+    if not any(one["shared"] for one in decisions):  # a fork takes replies over from its parent
+        found["replies"]["data"] = len(list(run.calls.rows()))
+    return found
 
 
 def surfaces(path: Path) -> Surfaces:

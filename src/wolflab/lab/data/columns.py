@@ -226,6 +226,9 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         Column("candidates", "integer", "how many actions were proposed before one was taken", "actions"),
         Column("candidates_asked", "integer", "how many were asked for; fewer may have come", "actions"),
         Column("reasoning", "text", "the reasoning that came with the action"),
+        Column(
+            "shared", "yes or no", "of a fork: whether it has the decision from its parent or by its change"
+        ),
     ),
     "candidates": (
         *PLACE,

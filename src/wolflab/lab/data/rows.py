@@ -468,6 +468,7 @@ def _judged_player(game: _Game, belief: Belief) -> DataRow:
 
 
 def _decisions(game: _Game) -> Iterator[DataRow]:
+    shared = frozenset() if game.record is None else game.record.shared
     for turn, first in _turns(game):
         notes = [note for _, note in turn.notes]
         thoughts = [note.text for note in notes if isinstance(note, Thought)]
@@ -488,6 +489,7 @@ def _decisions(game: _Game) -> Iterator[DataRow]:
                 "candidates": sum(came) if proposed else None,
                 "candidates_asked": sum(asked) if proposed else None,
                 "reasoning": "\n".join(thoughts) or None,
+                "shared": turn.ask in shared,
             }
         )
 

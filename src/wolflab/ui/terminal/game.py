@@ -191,10 +191,13 @@ def show_record(
 
 def show_errors(console: Console, game: int, record: GameRecord) -> tuple[int, int]:
     """Print one game's unusable replies (002's error log), and replies with several answers of which the last
-    was taken. Returns the numbers of both.
+    was taken. Returns the numbers of both. Of a fork, only those after its turn.
     """
     count = last_taken = 0
+    shared = record.shared
     for turn in (*record.turns, *record.probes):
+        if turn.ask in shared:
+            continue
         mistakes = 0
         for step, content in turn.notes:
             if isinstance(content, Mistake):
