@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from ...agents.policy.checkpoint import SUFFIX, save
+from ...agents.policy.checkpoint import SUFFIX, load_policy, save
 from ...agents.recipes import Exploration
 from ...errors import ExperimentError
 from ...fields import Part
@@ -169,6 +169,11 @@ def round_folder(folder: Path, number: int) -> Path:
 def policy_after(folder: Path, number: int) -> Path:
     """The policy's file after a round."""
     return folder / f"policy-{number}{SUFFIX}"
+
+
+def digest_after(folder: Path, number: int) -> str:
+    """The digest of the policy after a round; ModelError for a missing or damaged file."""
+    return load_policy(policy_after(folder, number)).digest
 
 
 def begin_round(spec: RoundsSpec, folder: Path, number: int) -> Experiment:
