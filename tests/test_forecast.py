@@ -72,6 +72,13 @@ def test_a_rehearsal_is_the_same_every_time() -> None:
     assert first.games == second.games
 
 
+def test_a_rehearsal_shares_its_few_games_among_wordings() -> None:
+    """Fewer games than wordings have some of the wordings."""
+    for games, rehearsed in ((12, 10), (3, 3)):
+        (played,) = rehearse(build(plain() | {"wordings": 5, "deals": 8}), games).games.values()
+        assert len(played) == rehearsed
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(shipped_files()))
 def test_every_shipped_experiment_can_be_planned(name: str) -> None:

@@ -235,6 +235,15 @@ def test_numbers_by_hand() -> None:
     assert differences["werewolves"].value == pytest.approx(((1 - 0) + (0 - 0)) / 2)
 
 
+def test_without_a_deal_that_all_rotations_have_nobody_is_compared() -> None:
+    """As where a budget is spent early."""
+    found = mixed_standings([MixedGame("rotation 1", ("a", "a", "b"), ("b",), 1, 0, "village")], TWO)
+    assert {(one.difference.value, one.p) for one in found.differences} == {(None, None)}
+    assert mixed_standings([], TWO).ratings.note
+    print_standings(Console(file=io.StringIO()), found)
+    assert "a − b" in standings_page(found).html
+
+
 # -- cost ---------------------------------------------------------------------------------------
 
 

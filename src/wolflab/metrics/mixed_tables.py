@@ -133,4 +133,6 @@ class _WholeDeals:
     def _by_deal(self, name: str, part: SidePart) -> list[tuple[int, float]]:
         """(deal, win rate), deals in ascending order."""
         rows = [(deal, _sums(name, game)) for deal, games in self._games.items() for game in games]
+        if not rows:
+            return []
         return list(zip(sorted(self._games), _RATES[part](by_deal(rows)).tolist(), strict=True))

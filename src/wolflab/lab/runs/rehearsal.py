@@ -214,13 +214,14 @@ def _reduced(experiment: Experiment, each: int) -> Experiment:
     data = experiment.model_dump(mode="json", exclude_unset=True)
     for name in ("budget", "renamed", "published", "baseline", "contrasts", "curve", "planted", "village"):
         data.pop(name, None)
-    data |= {"name": "rehearsal", "workers": 1, "concurrency": _AT_ONCE}
+    several = min(experiment.wordings, each)
+    data |= {"name": "rehearsal", "workers": 1, "concurrency": _AT_ONCE, "wordings": several}
     for name, condition in experiment.conditions.items():
         if condition.fork is not None:
             continue
         deals, repeats = condition.deals or experiment.deals, condition.repeats or experiment.repeats
-        fewer = min(deals, each)
-        now = {"deals": fewer, "repeats": min(repeats, max(1, each // fewer))}
+        fewer = min(deals, each // several)
+        now = {"deals": fewer, "repeats": max(1, min(repeats, each // fewer) // several * several)}
         data.setdefault("conditions", {}).setdefault(name, {}).update(now)
     for part in (data, *data["conditions"].values()):
         for player in (part.get("players") or {}).values():

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ... import __version__
 from ...agents.policy.checkpoint import CANDIDATES_OF, Checkpoint, save
-from ...agents.policy.features import PHASES, capacity_of
+from ...agents.policy.features import PHASES
 from ...errors import ExperimentError
 from ...files import make_folder, write
 from ...models.embedders import resolve_embedder
@@ -31,6 +31,7 @@ from ...policy.offline import (
     cross_fitted,
     learn,
 )
+from ...rules.ruleset import MAX_PLAYERS
 from ...stats.intervals import Estimate, clustered_estimate, quotient
 from ..storage.run_files import must_be_new, new_directory
 from .files import POLICY
@@ -107,7 +108,7 @@ def learned(
         )
     policy = learn(choices, components)
     points = 200 * float(choices.won.mean()) - 100  # a win is 100, a loss −100
-    config, arrays = as_network(policy.weights, capacity_of(choices.player.shape[1]), points)
+    config, arrays = as_network(policy.weights, MAX_PLAYERS, points)
     training = {
         "from": "recorded games",
         "games": found.games,

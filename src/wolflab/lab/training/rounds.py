@@ -171,8 +171,8 @@ def policy_after(folder: Path, number: int) -> Path:
     return folder / f"policy-{number}{SUFFIX}"
 
 
-def policy_digest_after(folder: Path, number: int) -> str:
-    """The digest of the policy after a round; ModelError if its file is damaged or missing."""
+def digest_after(folder: Path, number: int) -> str:
+    """The digest of the policy after a round; ModelError for a missing or damaged file."""
     return load_policy(policy_after(folder, number)).digest
 
 

@@ -51,6 +51,7 @@ from ..report.report_table import ReportTable
 from ..terminal.alarm import WatchedStore
 from ..terminal.console import ExitCode, console
 from ..terminal.forecast import Beginning, forecast_first
+from ..terminal.tables import print_fitted
 from .common import (
     bar,
     begin_output,
@@ -173,9 +174,7 @@ def _check_learning(context: typer.Context) -> None:
 
 def show_learned(console: Console, found: LearnedFrom) -> None:
     """Print what was learned from recorded games, and what that gains."""
-    shown = Table(title="Gain of one choice over the player's own, in points of the win rate, on other deals")
-    for head in ("who chooses", "where", "gain", "95 %", "choices", "a game"):
-        shown.add_column(head, justify="left" if head in ("who chooses", "where") else "right")
+    rows = []
     for row in found.gains:
         gain = row.gain
         ends = (
@@ -184,8 +183,10 @@ def show_learned(console: Console, found: LearnedFrom) -> None:
             else f"{100 * gain.low:+.1f} to {100 * gain.high:+.1f}"
         )
         value = "–" if gain.value is None else f"{100 * gain.value:+.2f}"
-        shown.add_row(row.who, row.where, value, ends, f"{gain.n:,}", f"{row.choices:.1f}")
-    console.print(shown)
+        rows.append([f"{row.who}: {row.where}", value, ends, f"{gain.n:,}", f"{row.choices:.1f}"])
+    title = "Gain of one choice over the player's own, in points of the win rate, on other deals"
+    heads = ("who chooses: where", "gain", "95 %", "choices", "a game")
+    print_fitted(console, title, heads, rows)
     left = "; ".join(f"{reason}: {n:,}" for reason, n in found.left_out.items())
     said = [
         f"Learned from {found.choices:,} choices of {found.games:,} games, {found.deals:,} deals, among "

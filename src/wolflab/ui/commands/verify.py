@@ -15,7 +15,7 @@ from ...lab.runs.verification import totals_that_differ, verify_run
 from ...lab.storage.call_store import CallStore
 from ...lab.storage.run_files import TRAINING
 from ...lab.storage.store import Store
-from ...lab.training.rounds import load_rounds, policy_after, policy_digest_after, round_folder, rounds_in
+from ...lab.training.rounds import digest_after, load_rounds, policy_after, round_folder, rounds_in
 from ...lab.training.run import training_in, verify_training
 from ..terminal.console import console, say
 from ..wording import counted
@@ -116,7 +116,7 @@ def _rounds(console: Console, path: Path, agents: bool) -> bool:
             say(console, f"not over; go on with: wolflab train --resume {path}")
             return False
         complete &= _run(console, run, agents)
-        say(console, f"policy {policy_digest_after(path, number)} holds: {policy}")
+        say(console, f"policy {digest_after(path, number)} holds: {policy}")
     return complete
 
 
