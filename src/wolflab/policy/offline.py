@@ -21,8 +21,8 @@ was not learned from. The gains of several choices of a game add up to first ord
 change together may help or hinder each other. Whole games are not weighted: the products of a game's weights
 are so uneven that a few games would decide alone (`benchmarks/recorded_learning.py` prints how many).
 
-The policy is stored as an ordinary network (`as_network`), so that players, tournaments and `start` of a
-training take it as any other.
+The policy is stored as an ordinary network (`as_network`), so that players and tournaments take it as any
+other.
 """
 
 from __future__ import annotations
