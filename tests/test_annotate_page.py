@@ -148,7 +148,8 @@ class Tab:
         """Load a page anew; over when the document before it is gone and this one is whole."""
         await self.run("window.before = true")
         if await self.run("location.href") == path.as_uri():
-            await self.call("Page.reload")  # in the same process, which knows at once what was kept
+            await asyncio.sleep(0.3)  # what the page keeps is on its way to the browser's main process
+            await self.call("Page.reload")
         else:
             await self.call("Page.navigate", url=path.as_uri())
         whole = "window.before === undefined && document.readyState === 'complete'"
