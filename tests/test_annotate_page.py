@@ -145,11 +145,22 @@ class Tab:
                 return told
 
     async def open(self, path: Path) -> None:
-        """Load a page anew; over when the document before it is gone and this one is whole."""
+        """Load a page anew; over when the document before it is gone and this one is whole.
+
+        A headless browser sometimes loses what the page of a file kept in localStorage: then it is put back,
+        because what the page keeps and reads is tested, and not the browser.
+        """
+        again = await self.run("location.href") == path.as_uri()
+        kept = await self.run("Object.entries(localStorage)") if again else []
+        await self._load(path, again)
+        while kept and not await self.run("localStorage.length"):
+            await self.run(f"for (const one of {json.dumps(kept)}) localStorage.setItem(...one)")
+            await self._load(path, again=True)
+
+    async def _load(self, path: Path, again: bool) -> None:
         await self.run("window.before = true")
-        if await self.run("location.href") == path.as_uri():
-            await asyncio.sleep(0.3)  # what the page keeps is on its way to the browser's main process
-            await self.call("Page.reload")
+        if again:
+            await self.call("Page.reload")  # in the same process, which knows at once what was kept
         else:
             await self.call("Page.navigate", url=path.as_uri())
         whole = "window.before === undefined && document.readyState === 'complete'"
