@@ -12,10 +12,12 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from socket import socket
 from typing import Any
 from urllib.parse import unquote_plus, urljoin
 
 import pytest
+import uvicorn
 from starlette.testclient import TestClient
 
 import command_line
@@ -115,6 +117,7 @@ def test_the_list_says_of_each_run_what_it_is_and_how_far(runs: Path) -> None:
     assert re.search(r"run Look <i>here</i> run 12 of 12 over", text)
     assert re.search(r"met tournament tournament 4 of 4 over", text)
     assert re.search(r"trained .* training 0 of \d+ updates 0 looks", text)
+    assert len(re.findall(r"\d+ (?:s|min|h) ago", text)) == 3
     alter(
         runs / "run",
         "UPDATE games SET status = 'failed', error = 'it <broke>' WHERE id IN (1, 2)",
@@ -597,3 +600,19 @@ def test_the_command_refuses_what_makes_no_sense(tmp_path: Path) -> None:
     done = command_line.wolflab("serve", str(tmp_path), "--out", "x")
     assert done.returncode == 2
     assert "--out" in done.stderr
+
+
+def test_the_command_wants_a_token_where_others_may_come(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trusting: list[bool] = []
+
+    def run(server: uvicorn.Server, sockets: list[socket]) -> None:
+        trusting.append(server.config.proxy_headers)
+        for one in sockets:
+            one.close()
+
+    monkeypatch.setattr(uvicorn.Server, "run", run)
+    printed = [
+        command_line.wolflab("serve", str(made), "--port", "0", *more).stdout
+        for more in ((), ("--behind-proxy",))
+    ]
+    assert ["enter?access=" in text for text in printed] == trusting == [False, True]

@@ -30,7 +30,7 @@ from wolflab.match import (
     run_now,
 )
 from wolflab.metrics import row_of
-from wolflab.metrics.play import replies_by_player
+from wolflab.metrics.play import replies_by_player, seat_labels
 from wolflab.models.base import Model, Request, Response
 from wolflab.models.calls import CallCache, Cassette, NoCallCache, StoredCall
 from wolflab.models.village import Village
@@ -435,6 +435,8 @@ def test_the_record_says_who_takes_over_the_elected_sheriffs_seat() -> None:
     assert record.player(seat, at - 1)["recipe"]["name"] == "vanilla"
     assert record.player(seat, at)["recipe"]["name"] == "deductive"
     assert {one.recipe for one in replies_by_player(record)} == {"vanilla", "deductive"}
+    sat = [[one.recipe for one in seat_labels(record, number)] for number in range(7)]
+    assert sat == [["vanilla", "deductive"] if number == seat else ["vanilla"] for number in range(7)]
 
 
 class LateVillage:

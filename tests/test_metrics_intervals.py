@@ -56,6 +56,18 @@ def test_nothing_measured() -> None:
     assert iv.share([(0, 0.0, 0.0)], "votes").value is None
 
 
+def test_an_interval_ends_at_the_limits_of_its_value() -> None:
+    rows = [(k, (x, 1.0)) for k, x in enumerate((0.0, 0.0, 0.0, 0.0, 0.0, 9.0))]
+    free, above, below = (
+        iv.clustered_estimate(rows, iv.quotient, n=6, missing=0, units="games", limits=limits)
+        for limits in (None, (0.0, math.inf), (-math.inf, 1.0))
+    )
+    assert free.low is not None
+    assert free.low < 0
+    assert (above.low, above.high) == (0, free.high)
+    assert (below.low, below.high) == (free.low, free.value), "a limit that the value passes cuts no further"
+
+
 def test_without_variance_cases_count_as_independent() -> None:
     assert iv.mean([(k, 3.0) for k in range(9)]).note == iv.NO_SPREAD
     none_won = iv.share([(k % 6, 0.0, 1.0) for k in range(30)], "games")

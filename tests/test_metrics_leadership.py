@@ -322,6 +322,7 @@ def test_null_of_ratio_holds_when_everybody_is_alike_and_not_when_the_sheriff_is
     assert few.p is None
     assert few.low is not None, "its mean and range are told"
     assert enough.p is not None
+    assert lead.ratio_null_of_games(10, 10.0, 0.0, 10.0).p == 1, "every order of the seats gives this mean"
 
 
 @pytest.mark.parametrize("never", [(), (5, 6)])

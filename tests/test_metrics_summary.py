@@ -417,8 +417,10 @@ def test_planted_wisdom_shows_as_skill(planted_runs: dict[str, list[GameResult]]
     gained, lost = wise.measures["brier_skill"], fool.measures["brier_skill"]
     assert gained.low is not None
     assert gained.low > 0
+    assert lost.value is not None
+    assert lost.low is not None
     assert lost.high is not None
-    assert lost.high < 0
+    assert lost.low < lost.value < lost.high < 0
 
 
 # -- every estimate ---------------------------------------------------------------------------------

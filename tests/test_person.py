@@ -82,9 +82,9 @@ def test_who_leaves_goes_on_where_they_left(tmp_path: Path) -> None:
     assert "nobody is at the keyboard any more" in shown
     assert f"go on with: wolflab play --resume {out}" in shown
     with Store.open_for_reading(out) as store:
-        assert [
-            decode_answer(filed.response.text) for key, filed in store.calls(1).items() if "see" in key
-        ] == [PersonAnswer(chose="see player_3")]
+        (answered,) = [key for key in store.calls(1) if "see" in key]
+        assert answered.endswith("|answer|0"), "so it is found when the game goes on, in later versions too"
+        assert decode_answer(store.calls(1)[answered].response.text) == PersonAnswer(chose="see player_3")
         assert store.game(1).status == "unfinished"
     shown = typed(["play", "--resume", str(out)], "/quit\n")
     assert "You chose to see player_3" in shown, "what happened before is shown again"

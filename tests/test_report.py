@@ -185,6 +185,13 @@ def test_the_terminals_table_says_the_same(summary: Summary, width: int) -> None
     assert "RuntimeError: <boom>" in text
 
 
+def test_in_a_terminal_too_narrow_for_two_conditions_each_has_one_table(summary: Summary) -> None:
+    out = io.StringIO()
+    print_summary(Console(width=48, file=out), summary)
+    heads = re.findall(r"(?<=┃) *(free|<led>) (?=┃)", out.getvalue())
+    assert heads == ["free", "<led>"]
+
+
 def test_names_are_no_markup_in_the_terminal() -> None:
     out = io.StringIO()
     found = summarise([GameResult("[red]a[/]", 0, 0, "failed", "[bold]x")], title="[b]t")

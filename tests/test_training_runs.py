@@ -927,6 +927,7 @@ def test_the_commands(tmp_path: Path) -> None:
     assert (out / "seed-5" / "policy.safetensors").is_file()
     shown = runner.invoke(app, ["train", "--show", str(out)])
     assert shown.exit_code == 0, shown.output
+    assert "Lower bound" not in shown.output  # of what can be exploited
     assert runner.invoke(app, ["train"]).exit_code == 2
     assert runner.invoke(app, ["train", "--resume", str(out), "--seed", "1"]).exit_code == 2
     assert runner.invoke(app, ["exploit"]).exit_code == 2

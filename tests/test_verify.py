@@ -20,6 +20,7 @@ from wolflab.lab.runs import runner
 from wolflab.lab.runs.tournament_games import play_tournament, start_tournament
 from wolflab.lab.storage.packing import pack, unpack
 from wolflab.lab.storage.store import Store
+from wolflab.usage import CallTotals, Usage, totals_alike
 
 VILLAGE = {"model": "village", "recipe": "vanilla"}
 SHERIFF = {"preset": "sheriff", "sheriff": "assigned", "sheriff_death": "stop", "max_rounds": 2}
@@ -135,6 +136,13 @@ def test_what_was_taken_or_exchanged_is_seen(what: str, run: Path) -> None:
     said = " ".join((told.stdout + told.stderr).split())
     for word in words:
         assert word in said
+
+
+def test_totals_are_alike_up_to_rounding_and_no_further() -> None:
+    total = CallTotals(3, Usage(200, 50, 10, 0.1 + 0.2), 0.7)
+    assert totals_alike(total, CallTotals(3, Usage(200, 50, 10, 0.3), 0.7))
+    for other in (Usage(200, 50, 11, 0.3), Usage(200, 50, 10, 0.301)):
+        assert not totals_alike(total, CallTotals(3, other, 0.7))
 
 
 def test_a_run_over_http_is_recounted_from_its_rows(tmp_path: Path) -> None:

@@ -87,6 +87,13 @@ def test_a_situation_put_back_goes_on_as_the_game_did(rules: str) -> None:
     assert set(moments) == wanted
 
 
+def test_in_random_games_no_seat_dies_much_more_often_than_another() -> None:
+    rng = random.Random("seats")
+    last = [[*reached(SHERIFF, rng)][-1][1] for _ in range(300)]
+    dead = Counter(seat for situation in last for seat in situation.dead)
+    assert max(dead.values()) < 1.5 * min(dead[seat] for seat in range(7))
+
+
 def test_what_contradicts_itself_has_no_answer() -> None:
     rules = preset("sheriff")
     night = GameSituation("night", 1, 7)
