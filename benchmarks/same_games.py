@@ -173,7 +173,7 @@ RENAMED = (
     (r"(/measures/|/contrasts/)(\w+_(?:village|werewolves)_seen)(?=[/,]|$)", _current),
 )
 """(pattern of a name before, what it is called after)."""
-_OF_ESTIMATES = {"value", "low", "high", "n", "missing", "units", "deals", "note", "draws"}
+_OF_ESTIMATES = {"value", "low", "high", "n", "missing", "units", "deals", "note", "draws", "primary"}
 
 
 def numbers(value: Any, name: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]:
