@@ -11,7 +11,7 @@ from ...metrics.measure import Measure, PartKey, Section, Unit
 from ...metrics.registry import MEASURES, SPLITS
 from ...metrics.shapes import ConditionResult, Summary
 from ...metrics.summary import COST
-from ...stats.intervals import Estimate
+from ...stats.intervals import Estimate, WordedEstimate
 from ..wording import unmarked
 from .blocks import PagePart, joined
 from .figures import ForestRow, Panel
@@ -171,8 +171,17 @@ def legend(summary: Summary, measures: Iterable[Measure]) -> str:
     return "; ".join(f"{word}: {says}" for word, says in _LEGEND.items() if word in words)
 
 
-PER_DEAL = "Intervals are over deals: replies of one game are no separate trials."
-"""Why “0 of 1,500” has no tiny interval."""
+def what_intervals_are_over(summary: Summary) -> str:
+    """The units of a report's intervals; why “0 of 1,500” has no tiny one."""
+    crossed = [one for condition in summary.conditions for one in condition.measures.values() if one.draws]
+    units = "deals"
+    if any(one.people for one in crossed):
+        units += " and people"
+    elif any(isinstance(one, WordedEstimate) for one in crossed):
+        units += " and wordings"
+    elif crossed:
+        units += " and draws of pools"
+    return f"Intervals are over {units}: replies of one game are no separate trials."
 
 
 # -- tables -----------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from .blocks import PagePart, Passage, joined
 from .figures import ChartLine, ForestRow, Panel, Picture, calibration_chart, forest, on_page
 from .links import NO_LINKS, Links
 from .measures import (
-    PER_DEAL,
     across,
     called,
     costs,
@@ -36,6 +35,7 @@ from .measures import (
     parts,
     section,
     splits_in,
+    what_intervals_are_over,
 )
 from .numbers import NO_NUMBER, UNKNOWN, number, number_cell, p_value, published_cell, shown
 from .report_table import Cell, ReportTable, TableRow
@@ -61,7 +61,7 @@ def main_section(summary: Summary, extras: Extras, links: Links = NO_LINKS) -> P
     words = legend(summary, kept)
     caption = "One row per condition. Under each number: 95 % interval, what was counted (n)"
     caption += f"; {words}" if words else ""
-    caption += f". {PER_DEAL}"
+    caption += f". {what_intervals_are_over(summary)}"
     heads = ["condition", "games", *(called(measure, summary) for measure in kept)]
     tables = Passage() + ReportTable(caption, heads, rows, instrument=summary.instrument)
     tables += across(summary, "What a finished game took", summary.conditions, costs(summary), links)

@@ -23,7 +23,6 @@ from ...metrics.registry import MEASURES
 from ...metrics.shapes import ConditionResult, Contrast, Summary
 from ...stats.intervals import Estimate
 from ..report.measures import (
-    PER_DEAL,
     called,
     costs,
     difference_kind,
@@ -32,6 +31,7 @@ from ..report.measures import (
     measure_kind,
     measure_name,
     remarks,
+    what_intervals_are_over,
 )
 from ..report.numbers import UNKNOWN, cost_in_words, interval, number, p_value, unweighted, value_of
 from ..report.report_table import Cell, ReportTable
@@ -206,7 +206,11 @@ def main_table(
     cut.
     """
     measures = [*headlines(summary), *costs(summary)]
-    lines = ("value, 95 % interval, what was counted", legend(summary, measures), PER_DEAL)
+    lines = (
+        "value, 95 % interval, what was counted",
+        legend(summary, measures),
+        what_intervals_are_over(summary),
+    )
     caption = "\n".join(filter(None, lines))
     table = framed(summary.title, summary.instrument, caption)
     heads = ["games", *(escape(called(measure, summary)) for measure in measures)]
