@@ -137,9 +137,7 @@ def _read(store: Store, found: _Found) -> None:
         known = game in found.games
         found.games.add(game)
         for decision in recorded_decisions(record, f"{store.path.name}, game {row.id}"):
-            seen = _choice(record, decision, game)
-            if seen is not None and (known or decision.ask.id in shared):
-                seen = THERE_ALREADY
+            seen = _choice(record, decision, game, known or decision.ask.id in shared)
             if isinstance(seen, str):
                 found.left_out[seen] += 1
             elif seen is not None:
@@ -152,13 +150,17 @@ def _read(store: Store, found: _Found) -> None:
                 found.most = max(found.most, most_candidates(stage, record.ruleset))
 
 
-def _choice(record: GameRecord, decision: RecordedDecision, game: str) -> _Choice | str | None:
-    """The choice of a turn; the reason why it is left out; None for a turn without candidates."""
+def _choice(record: GameRecord, decision: RecordedDecision, game: str, already: bool) -> _Choice | str | None:
+    """The choice of a turn; the reason why it is left out; None for a turn without candidates. already: it is
+    there already.
+    """
     turn, ask, ruleset = decision.turn, decision.ask, record.ruleset
     stated = record.player(ask.seat, turn.at)["recipe"]
     candidates, chosen, drawn, shares = noted_choice(turn.notes, stated)
     if not candidates or chosen is None:
         return None
+    if already:
+        return THERE_ALREADY
     if len(candidates) == 1:
         return ONE_CANDIDATE
     if drawn.stand_in:

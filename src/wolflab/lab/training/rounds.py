@@ -11,7 +11,7 @@ and at the end the last one as `policy.safetensors`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -91,26 +91,22 @@ class RoundsSpec(Part):
         """The number of games of all rounds."""
         return self.rounds * self.deals * self.repeats
 
-    def _learner(self, policy: Path | None) -> PlayerSpec:
+    def _learner(self, policy: Path | None) -> dict[str, Any]:
+        """The fields of the learner: its model chooses, or the policy if there is one."""
         given: dict[str, Any] = {"name": self.recipe} if isinstance(self.recipe, str) else dict(self.recipe)
-        explore = {"share": self.explore.share, "decisions": self.explore.decisions}
-        stage = {**(given.get("propose") or {}), "explore": explore}
-        if policy is None:
-            return PlayerSpec(model=self.model, recipe={**given, "propose": stage})
-        stage["choose"] = "policy"
-        recipe = {**given, "propose": stage}
-        return PlayerSpec(model=self.model, recipe=recipe, embedder=self.embedder, policy=str(policy))
+        stage = {**(given.get("propose") or {}), "explore": asdict(self.explore)}
+        fields: dict[str, Any] = {"model": self.model}
+        if policy is not None:
+            stage["choose"] = "policy"
+            fields |= {"embedder": self.embedder, "policy": str(policy)}
+        return fields | {"recipe": {**given, "propose": stage}}
 
     def round(self, number: int, policy: Path | None, budget: BudgetSpec | None = None) -> Experiment:
         """The experiment of a round, from 1. policy: that of the round before; None in the first one. budget:
         what is left of it.
         """
-        learner = self._learner(policy).model_dump(mode="json", exclude_unset=True)
-        players = {"others": self.others.model_dump(mode="json", exclude_unset=True), self.learners: learner}
-        if self.learners == "all":
-            players = {"others": learner}
-        first = (number - 1) * self.deals
-        left = self.budget if budget is None else budget
+        players = {"others": self.others.model_dump(mode="json", exclude_unset=True)}
+        players["others" if self.learners == "all" else self.learners] = self._learner(policy)
         return checked(
             {
                 "name": f"{self.name}-round-{number}",
@@ -118,13 +114,13 @@ class RoundsSpec(Part):
                 "source": self.source,
                 "rules": self.rules,
                 "players": players,
-                "conditions": {f"round-{number}": {"first_deal": first}},
+                "conditions": {f"round-{number}": {"first_deal": (number - 1) * self.deals}},
                 "deals": self.deals,
                 "repeats": self.repeats,
                 "seed": self.seed,
                 "concurrency": self.concurrency,
                 "workers": self.workers,
-                "budget": left.model_dump(),
+                "budget": (budget or self.budget).model_dump(),
             },
             self.name,
         )

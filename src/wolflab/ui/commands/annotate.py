@@ -31,6 +31,9 @@ TABLE, RESULT, MONITORED = "items.csv", "agreement.json", "monitorability.json"
 _WIDE = 120
 """Terminals with at least this many columns show two names on one line."""
 SampleDir = Annotated[Path, typer.Argument(help="The sample's directory.", show_default=False)]
+JudgeSettings = Annotated[
+    list[str], typer.Option("-o", "--set", help="A setting of the model: base_url=… (repeatable).")
+]
 Moved = Annotated[Path | None, typer.Option(help="Where the run is now, if it was moved.")]
 
 
@@ -69,9 +72,7 @@ def draw_sample(
 def judge_sample(
     sample: SampleDir,
     model: Annotated[str, typer.Option(help="Who judges (see `wolflab models`).", show_default=False)],
-    set_: Annotated[
-        list[str], typer.Option("-o", "--set", help="A setting of the model: base_url=… (repeatable).")
-    ] = [],
+    set_: JudgeSettings = [],
     behaviours: Annotated[bool, typer.Option("--behaviours", help="Judge the behaviours too.")] = False,
     tokens: TokenBudget = None,
     usd: UsdBudget = None,
@@ -114,9 +115,7 @@ def show_agreement(
 def monitor_sample(
     sample: SampleDir,
     model: Annotated[str, typer.Option(help="The reader (see `wolflab models`).", show_default=False)],
-    set_: Annotated[
-        list[str], typer.Option("-o", "--set", help="A setting of the model: base_url=… (repeatable).")
-    ] = [],
+    set_: JudgeSettings = [],
     tokens: TokenBudget = None,
     usd: UsdBudget = None,
     run: Moved = None,
