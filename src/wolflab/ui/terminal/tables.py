@@ -22,6 +22,7 @@ from ...metrics.measure import Measure, Unit
 from ...metrics.registry import MEASURES
 from ...metrics.shapes import ConditionResult, Contrast, Summary
 from ...stats.intervals import Estimate
+from ..report.choices import chosen_tables, diversity_tables
 from ..report.measures import (
     called,
     costs,
@@ -34,7 +35,8 @@ from ..report.measures import (
     what_intervals_are_over,
 )
 from ..report.numbers import UNKNOWN, cost_in_words, interval, number, p_value, unweighted, value_of
-from ..report.report_table import Cell, ReportTable
+from ..report.report_table import Cell, ReportTable, TableRow
+from ..report.sections import beside_cells
 from ..wording import (
     attempts_in_words,
     counted,
@@ -90,6 +92,7 @@ def print_summary(
         which = f"{effect.condition}, {measure_name(effect.measure)}"
         say(console, f"{which}: put in {put_in}, found {found}: {verdict}")
     _print_contrasts(console, summary)
+    _print_beside(console, summary, extras)
     for fork in extras.forks:
         if fork.differing is not None:
             noise = in_line(fork.differing, "share")
@@ -157,6 +160,29 @@ def _print_contrasts(console: Console, summary: Summary) -> None:
         console.print(f"[dim]{without} not tested (too few deals): see the report[/]", highlight=False)
     if any(_weighed_otherwise(summary, contrast) for contrast in summary.contrasts):
         console.print(f"[dim]{_WEIGHED}[/]", highlight=False)
+
+
+def _print_beside(console: Console, summary: Summary, extras: Extras) -> None:
+    """Print studies of choices and of candidates with what was published of them, and a row for each
+    published figure that a condition stands beside.
+    """
+    every_kind = replace(extras, diversity=tuple(row for row in extras.diversity if row.kind == "all"))
+    for tables in (chosen_tables, diversity_tables):
+        for table, source in tables(every_kind, summary.instrument):
+            print_table(console, table, escape(source))
+    matched = [figure for figure in summary.beside if figure.condition]
+    for which in dict.fromkeys(figure.table for figure in matched):
+        kept = [figure for figure in matched if figure.table == which]
+        rows: list[TableRow] = []
+        for figure in kept:
+            verdict, _, numbers = figure.verdict.rstrip(")").partition(" (")
+            head = Cell(figure.row, under=(measure_name(figure.metric),))
+            rows.append([head, *beside_cells(figure)[:2], Cell(verdict, numbers)])
+        caption = f"Beside {kept[0].source} ({kept[0].version} version)"
+        heads = ["row", "published", "here", "differs?"]
+        otherwise = "; ".join(dict.fromkeys(figure.otherwise for figure in kept if figure.otherwise))
+        table = ReportTable(caption, heads, rows, instrument=summary.instrument)
+        print_table(console, table, escape(otherwise))
 
 
 def _equivalence(contrast: Contrast) -> str:
