@@ -95,7 +95,10 @@ def test_a_stand_in_is_missing_and_no_choice() -> None:
     (found,) = choices(games, "first_kill")
     assert found.shares[NAMES[3]].value == 0.5
     assert {one.missing for one in found.shares.values()} == {1}
-    assert choices(games[1:2], "first_kill") == []
+    usable, none = choices([games[0], game(1, *games[1].record.turns, condition="y")], "first_kill", "x")
+    assert (usable.condition, usable.evenness is None) == ("x", False)
+    assert (none.condition, none.evenness) == ("y", None)
+    assert {(one.value, one.missing) for one in none.shares.values()} == {(None, 1)}
 
 
 def test_the_first_save_is_of_itself_or_of_another() -> None:

@@ -34,7 +34,7 @@ from .figures import (
     on_page,
 )
 from .measures import section
-from .numbers import number_cell, p_value, published_cell, shown
+from .numbers import NO_NUMBER, number_cell, p_value, published_cell, shown
 from .report_table import Cell, ReportTable, TableRow
 
 if TYPE_CHECKING:
@@ -159,7 +159,10 @@ def _evenness(rows: Sequence[Choices], instrument: bool) -> ReportTable:
     cells: list[TableRow] = []
     for row in rows:
         even = row.evenness
-        if even is not None:
+        if even is None:
+            nothing = shown(next(iter(row.shares.values())), "share")
+            cells.append([row.condition, NO_NUMBER, nothing, *(NO_NUMBER,) * 4])
+        else:
             cells.append(
                 [
                     row.condition,
