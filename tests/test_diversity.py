@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import math
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from metrics_helpers import run as planted_run
 from report_helpers import Page, section
@@ -25,6 +28,7 @@ from wolflab.record import GameRecord, PastTurn
 from wolflab.rules import PRESETS, Say, pick
 from wolflab.text.notes import Candidate, Proposed
 from wolflab.ui.report.report import render_report
+from wolflab.ui.terminal.tables import print_summary
 
 DOCTOR = PRESETS["doctor"]
 
@@ -181,6 +185,11 @@ def test_the_page_sets_the_published_figures_beside(store: Store) -> None:
     assert "0.23" not in part.split("Published:")[0]
     assert part.count("<svg") == 1
     assert "Table 9 (early version)" in part
+    told = io.StringIO()
+    print_summary(Console(width=200, file=told), summarise([]), Extras(diversity=found))
+    assert re.search(r"│ N=3, all +│[^\n]*│ +│", told.getvalue())
+    assert re.search(r"│ n-3 +│ [^\n]* │ +0\.37 │", told.getvalue())
+    assert "N=3, vote" not in told.getvalue()
     assert 'id="diversity"' not in render_report(summarise(planted_run("a", 6, obey=0.3)))
 
 

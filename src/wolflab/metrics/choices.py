@@ -67,8 +67,8 @@ def choice_rows(
 ) -> list[Choices]:
     """A study in every condition, from its decisions there. study: one of `STUDIES`. Conditions without
     decisions have no row; one with stand-ins alone has a row without numbers. baseline: the condition that
-    the others are compared with; None: no differences. published: tables to compare with, and the matching row
-    of each condition.
+    the others are compared with; None: no differences. published: tables to compare with, and the
+    matching row of each condition.
     """
     decided = {
         condition: games for condition, games in decided.items() if any(decisions for _, decisions in games)
