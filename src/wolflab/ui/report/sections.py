@@ -249,7 +249,7 @@ def beside(summary: Summary) -> PagePart:
             cells: list[Cell | str] = [Cell(row, under=under)]
             for metric, _ in keys:
                 same = [figure for figure in same_row if figure.metric == metric]
-                cells += beside_cells(same[0]) if same else ["", "", ""]
+                cells += _beside(same[0]) if same else ["", "", ""]
             rows.append(cells)
         matched = {figure.condition for figure in kept}
         for ours in (condition for condition in summary.conditions if condition.name not in matched):
@@ -264,8 +264,7 @@ def beside(summary: Summary) -> PagePart:
     return prose.BESIDE + joined(parts) if parts else ""
 
 
-def beside_cells(figure: FigureComparison) -> list[Cell | str]:
-    """A published figure, ours, and the verdict; the last two are empty without a condition."""
+def _beside(figure: FigureComparison) -> list[Cell | str]:
     counted = "n not stated" if figure.n is None else f"n {figure.n}"
     mark = "yes" if figure.resolved else "no"
     verdict = Cell(figure.verdict, look=mark) if figure.condition else ""
