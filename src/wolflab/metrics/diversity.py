@@ -79,7 +79,7 @@ def offers_of(record: GameRecord, asked_of: Callable[[Mapping[str, Any]], int]) 
 def distances_of_last(vectors: OfferVectors) -> NDArray[np.float64]:
     """The Euclidean distances of the last row from the others, float64 (n − 1,). vectors: (n, d), n ≥ 2."""
     gaps = np.asarray(vectors[:-1], np.float64) - np.asarray(vectors[-1], np.float64)
-    return np.sqrt(np.einsum("nd,nd->n", gaps, gaps))
+    return np.asarray(np.sqrt(np.einsum("nd,nd->n", gaps, gaps)), np.float64)
 
 
 def diversity_rows(

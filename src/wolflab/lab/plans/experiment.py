@@ -519,8 +519,8 @@ class Experiment(Part):
         for place, spec in merged.items():
             own, lent = self._own(condition, place), {"policy", "embedder"} & spec.keys()
             lent -= own.keys()
-            chooses = chooses_among(spec) if lent or self.policy else None
-            if lent and chooses != chooses_among(merged["others"]):
+            chooses = _chooses(spec) if lent or self.policy else None
+            if lent and chooses != _chooses(merged["others"]):
                 # A policy of `others` is not for a place whose recipe chooses without one, or among other
                 # candidates; nor is their embedder for the policy that such a place has instead.
                 lent -= {"embedder"} if chooses != "intents" or "policy" in own else set()
@@ -546,9 +546,9 @@ class Experiment(Part):
         return players
 
 
-def chooses_among(spec: Mapping[str, Any]) -> str | None:
+def _chooses(spec: Mapping[str, Any]) -> str | None:
     """The source of the candidates that a player's policy chooses among; None without a policy, "" where it
-    is not known yet. spec: the player's fields as in a file.
+    is not known yet.
     """
     try:
         bare = PlayerSpec(**{name: value for name, value in spec.items() if name != "policy"})
