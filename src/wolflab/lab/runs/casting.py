@@ -284,19 +284,18 @@ class PlayerBuilder(Players):
         return self._casts[condition]
 
     def _check_trained_on(self, player: Player, name: str | None) -> None:
-        """Tell, once, if a policy meets the candidates of a model that it was not trained on. name: as in
-        the file.
+        """Tell, once, if a policy meets the candidates, or the words for its intents, of a model that it was
+        not trained on. name: as in the file.
         """
         policy = getattr(player.agent, "policy", None)
         if self._tell is None or player.model is None or not isinstance(policy, NumpyPolicy):
             return
         model, seen = without_settings(player.model.name), policy.checkpoint.candidates_of
-        if policy.checkpoint.source != "model" or model in map(without_settings, seen):
-            return
-        if (name, model) not in self._told:
+        if model not in map(without_settings, seen) and (name, model) not in self._told:
             self._told.add((name, model))
+            among = "candidates of" if policy.checkpoint.source == "model" else "intents worded by"
             self._tell(
-                f"policy {name} learned to choose among candidates of {', '.join(seen)}, and meets "
+                f"policy {name} learned to choose among {among} {', '.join(seen)}, and meets "
                 f"those of {model}: how well it chooses there is not known (docs/training.md)"
             )
 
