@@ -216,6 +216,19 @@ def test_policies_that_were_never_trained_can_be_loaded(tmp_path: Path) -> None:
     assert [load_policy(file).network.name for file in files] == ["small"] * 3
 
 
+def test_what_is_taken_of_the_candidates_that_are_offered(tmp_path: Path) -> None:
+    """Each turn has a first idea, and one candidate of each turn is taken."""
+    words = ["strategic-behaviours", "--village", "-o", "deals=4", "-o", "workers=1", "--out"]
+    assert CliRunner().invoke(app, ["run", *words, str(tmp_path / "run")]).exit_code == 0
+    text = printed("benchmarks/candidates_taken.py", str(tmp_path / "run"))
+    rows = re.findall(r"(\w+) +(Werewolf|Seer/Doctor) +(.*\S) +(\d+)% +(\d+)%\n", text)
+    first = {(condition, who): offered for condition, who, what, offered, _ in rows if "first idea" in what}
+    assert first == {(one, who): "100" for one in ("diverse", "ours") for who in ("Werewolf", "Seer/Doctor")}
+    for key in first:
+        taken = sum(int(n) * int(share) / 1e4 for *of, _, n, share in rows if tuple(of) == key)
+        assert 0.9 < taken < 1.05  # rare kinds are not printed
+
+
 def test_the_cost_of_a_report_of_many_games() -> None:
     text = printed("benchmarks/many_games.py", *TINY["benchmarks/many_games.py"], "--again", "--behaviours")
     assert re.search(r"a start alone: [\d.]+ s of processor time, \d+ MB", text)

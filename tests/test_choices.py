@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Sequence
 from itertools import combinations
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from metrics_helpers import run as planted_run
 from report_helpers import Page, section
@@ -24,6 +26,7 @@ from wolflab.rules import PASS, PRESETS, Action, Dealt, Ruleset, Say, pick
 from wolflab.stats.evenness import SeatChosen, evenness, relative_entropy
 from wolflab.stats.intervals import wilson
 from wolflab.ui.report.report import render_report
+from wolflab.ui.terminal.tables import print_summary
 
 DOCTOR = PRESETS["doctor"]
 NAMES = DOCTOR.names
@@ -95,7 +98,10 @@ def test_a_stand_in_is_missing_and_no_choice() -> None:
     (found,) = choices(games, "first_kill")
     assert found.shares[NAMES[3]].value == 0.5
     assert {one.missing for one in found.shares.values()} == {1}
-    assert choices(games[1:2], "first_kill") == []
+    usable, none = choices([games[0], game(1, *games[1].record.turns, condition="y")], "first_kill", "x")
+    assert (usable.condition, usable.evenness is None) == ("x", False)
+    assert (none.condition, none.evenness) == ("y", None)
+    assert {(one.value, one.missing) for one in none.shares.values()} == {(None, 1)}
 
 
 def test_the_first_save_is_of_itself_or_of_another() -> None:
@@ -284,6 +290,9 @@ def test_the_page_sets_published_shares_beside_their_category() -> None:
     assert part.count("published: 0.94") == 1
     assert part.count("published: 0.69") == 1
     assert "Figure 4 (final version)" in part
+    told = io.StringIO()
+    print_summary(Console(width=200, file=told), summarise([]), Extras(choices=tuple(rows)))
+    assert (told.getvalue().count("published: 0.94"), told.getvalue().count("published: 0.69")) == (1, 1)
     # A bias put in on purpose has conditions of the same names, and nothing printed belongs beside it.
     assert "published" not in section(page(*choices(saves, "first_save")), "chosen")
     assert "entropy" not in part

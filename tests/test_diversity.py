@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import math
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from metrics_helpers import run as planted_run
 from report_helpers import Page, section
@@ -20,11 +23,12 @@ from wolflab.lab.results.summaries import compared
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.metrics import summarise
-from wolflab.metrics.diversity import CandidateSet, diversity_rows, least_distance, offers_of
+from wolflab.metrics.diversity import CandidateSet, diversity_rows, offers_of
 from wolflab.record import GameRecord, PastTurn
 from wolflab.rules import PRESETS, Say, pick
 from wolflab.text.notes import Candidate, Proposed
 from wolflab.ui.report.report import render_report
+from wolflab.ui.terminal.tables import print_summary
 
 DOCTOR = PRESETS["doctor"]
 
@@ -47,14 +51,12 @@ def offer(*texts: str, kind: str = "vote", asked: int = 3) -> CandidateSet:
 
 def test_the_last_is_compared_with_its_nearest() -> None:
     known = vectors(a=0, b=90, c=60)
-    assert least_distance(np.stack([known["a"], known["b"], known["c"]])) == pytest.approx(
-        chord(30), abs=1e-6
-    )
-    assert least_distance(np.stack([known["a"], known["c"], known["b"]])) == pytest.approx(
-        chord(30), abs=1e-6
-    )
-    assert least_distance(np.stack([known["b"], known["a"]])) == pytest.approx(math.sqrt(2), abs=1e-6)
-    assert least_distance(np.stack([known["a"], known["a"]])) == 0
+    found = [offer("a", "b", "c"), offer("a", "c", "b"), offer("b", "a", asked=2), offer("a", "a", asked=2)]
+    rows = [diversity_rows("x", [(0, one)], known)[0] for one in found]
+    nearest, average = ([getattr(row, name).value for row in rows] for name in ("added", "average"))
+    assert nearest == pytest.approx([chord(30), chord(30), chord(90), 0], abs=1e-6)
+    means = [(chord(60) + chord(30)) / 2, (chord(90) + chord(30)) / 2, chord(90), 0]
+    assert average == pytest.approx(means, abs=1e-6)
 
 
 def test_rows_by_kind_and_number() -> None:
@@ -183,6 +185,11 @@ def test_the_page_sets_the_published_figures_beside(store: Store) -> None:
     assert "0.23" not in part.split("Published:")[0]
     assert part.count("<svg") == 1
     assert "Table 9 (early version)" in part
+    told = io.StringIO()
+    print_summary(Console(width=200, file=told), summarise([]), Extras(diversity=found))
+    assert re.search(r"│ N=3, all +│[^\n]*│ +│", told.getvalue())
+    assert re.search(r"│ n-3 +│ [^\n]* │ +0\.37 │", told.getvalue())
+    assert "N=3, vote" not in told.getvalue()
     assert 'id="diversity"' not in render_report(summarise(planted_run("a", 6, obey=0.3)))
 
 

@@ -261,6 +261,7 @@ def test_a_seat_without_a_player_is_named() -> None:
 DECIDE: dict[str, Any] = {
     "rules": "witch",
     "players": {"others": {"model": "village", "recipe": "deductive"}},
+    "policy": "small-selfplay",
     "conditions": {"all": {"rules": {"max_rounds": 3}}},
     "seed": 2,
     "straw_polls": 1,
@@ -298,7 +299,8 @@ DO_NOT = {
 
 def test_every_field_is_known_to_decide_a_game_or_not_to() -> None:
     assert set(Experiment.model_fields) == set(DECIDE) | DO_NOT
-    plain = {"name": "x", "rules": "doctor", "players": {"others": {"model": "village", "recipe": "vanilla"}}}
+    player = {"model": "village", "recipe": "strategic"}
+    plain = {"name": "x", "rules": "doctor", "players": {"others": player}}
     before = build(plain).identity("all")
     assert all(build(plain | {name: value}).identity("all") != before for name, value in DECIDE.items())
     assert build(plain | {"deals": 99, "behaviours": True, "contrasts": ["rounds"]}).identity("all") == before

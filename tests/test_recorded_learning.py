@@ -265,13 +265,15 @@ def test_a_planted_advantage_is_found_and_none_is_not() -> None:
 def test_a_learned_policy_plays(explored: Path, tmp_path: Path) -> None:
     """From recorded games to a seat, by commands."""
     out = tmp_path / "learned"
-    done = wolflab("train", "--from", str(explored), "--out", str(out))
+    reads = {"embedder": "hashing", "dimensions": 64}
+    words = ("--from", str(explored), "--embedder", "{embedder: hashing, dimensions: 64}")
+    done = wolflab("train", *words, "--out", str(out))
     assert "Learned from" in done.stdout
     told = json.loads((out / "learned.json").read_text())
     assert told["games"] == 30
     assert {row["where"] for row in told["gains"]} >= {"village", "werewolves", "village, voting"}
     policy = load_policy(out / "policy.safetensors")
-    assert policy.training["candidates_of"] == ["village"]
+    assert (policy.training["candidates_of"], policy.reads) == (["village"], reads)
     played = run(tmp_path / "played", 1, {"name": "strategic"}, policy=str(out / "policy.safetensors"))
     with Store.open_for_reading(played) as store:
         (row,) = store.games("done")

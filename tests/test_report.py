@@ -95,6 +95,20 @@ def test_published_rows_stand_beside_ours_and_beside_what_is_none_of_them(page: 
     assert "strategic vs Concurrent" in page
 
 
+def test_the_terminal_shows_published_rows_that_a_condition_stands_beside(
+    summary: Summary, page: str
+) -> None:
+    out = io.StringIO()
+    print_summary(Console(width=200, file=out), summary)
+    beside = out.getvalue().partition("Beside Du & Zhang, COLM 2024, Table 1 (final version)")[2]
+    matched = [figure for figure in summary.beside if figure.condition]
+    assert matched
+    for figure in matched:
+        assert re.search(rf"│ {figure.row} +│ +{figure.value:.{figure.digits}f} │", beside), figure
+    assert "<x> for y" in beside  # what is otherwise than there
+    assert "strategic vs Concurrent" not in beside  # no condition stands beside it
+
+
 def test_text_from_outside_is_escaped(page: str) -> None:
     assert "A test &amp; a &lt;tag&gt;" in page
     assert "&lt;led&gt;" in page

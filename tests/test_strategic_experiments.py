@@ -12,21 +12,26 @@ from typing import Any
 import numpy as np
 import pytest
 
+import http_server
 from marks import slow_except
-from policy_helpers import checkpoint
+from policy_helpers import DIMENSIONS, checkpoint
 from wolflab.agents.choosing import drawn, tempered
-from wolflab.agents.policy.checkpoint import save
+from wolflab.agents.policy.checkpoint import load_policy, save
 from wolflab.agents.policy.checkpoint import shipped_policies as shipped_policies
 from wolflab.agents.policy.network import small
 from wolflab.agents.recipes import RECIPES, recipe
+from wolflab.errors import ExperimentError
 from wolflab.lab.plans import tournament_plan as tournament
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load_experiment
+from wolflab.lab.plans.matching import matched_rows
+from wolflab.lab.plans.overrides import changes_of
 from wolflab.lab.plans.policies import policy_name_of
 from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.results.extras import extras
 from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
+from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.storage.store import Store
 from wolflab.metrics.published import published_table
 from wolflab.models.embedders.hashing import HashingEmbedder
@@ -252,6 +257,23 @@ def test_a_policy_of_others_is_not_inherited_by_who_chooses_among_other_candidat
         assert policy_name_of(cast.get("village", cast["others"])) == wanted
 
 
+def test_one_policy_for_all_leaves_other_policies_and_the_conditions_names_as_they_are() -> None:
+    one, other = "one.safetensors", "other.safetensors"
+    told = load_experiment("strategic-population", [f"policy={one}", f"self-play.policy={other}"])
+    assert (list(told.conditions), told.renamed) == (list(on_village("strategic-population").conditions), [])
+    found = {name: {k: policy_name_of(v) for k, v in told.cast(name).items()} for name in told.conditions}
+    assert found["population"] == {"others": one}
+    assert found["self-play-as-village"] == {"others": one, "village": other}
+    rows = matched_rows(told, told.published)["004-selfplay-early"]
+    assert {name: row.row for name, row in rows.items()} == {
+        "population": "population",
+        "self-play-as-village": "self-play as village",
+        "self-play-as-werewolves": "self-play as Werewolves",
+    }
+    with pytest.raises(ExperimentError, match=r"policy: nobody chooses by one\.safetensors; it is for"):
+        load_experiment("strategic-candidates", [f"policy={one}"])
+
+
 @pytest.mark.parametrize(("name", "players"), [("strategic-tables-6", 6), ("strategic-tables-8", 8)])
 def test_tables_of_other_sizes(name: str, players: int) -> None:
     experiment = on_village(name)
@@ -320,6 +342,45 @@ def test_it_plays(name: str, files: dict[str, str], tmp_path: Path) -> None:
     else:
         assert told.choices == ()
     assert bool(told.diversity) is experiment.diversity
+
+
+OF_TABLES = (
+    *("strategic-attributes", "strategic-behaviours", "strategic-candidates", "strategic-communication"),
+    *("strategic-cases-kill", "strategic-cases-save", "strategic-cases-seers"),
+    *("strategic-population", "strategic-prompting", "tournament-components"),
+)
+"""004's tables 5 to 9 and figures 4, 6 and 7."""
+
+
+@pytest.mark.parametrize("name", slow_except({"strategic-communication", "strategic-cases-seers"}, OF_TABLES))
+def test_a_table_is_played_by_any_model_with_a_policy_and_an_embedder_of_ones_own(
+    name: str, tmp_path: Path
+) -> None:
+    """Whoever chooses by a policy has it, but for those of Table 6 and the Atomic agent."""
+    reads = {"embedder": "hashing", "dimensions": DIMENSIONS}
+    mine = save(checkpoint(0, training={"candidates_of": ["wolf-1"]}), tmp_path / "mine.safetensors")
+    with http_server.running() as server:
+        model = {"model": "wolf-1", "base_url": server.base_url}
+        changes: dict[str, Any] = {"deals": 1, "policy": str(tmp_path / "mine.safetensors")}
+        changes |= {"others.embedder": reads} if name == "strategic-communication" else {}
+        if name == "strategic-candidates":
+            changes = {"deals": 1, "others.embedder": "hashing"}
+        if name == "tournament-components":
+            plan = tournament.load_tournament(name, changes_of(changes | {"model": model})).experiment()
+        else:
+            plan = load_experiment(name, changes_of(changes | {"others.model": model}))
+        said: list[str] = []
+        PlayerBuilder(plan, tell=said.append).all_models()
+        with Store.create(tmp_path / "run", plan) as store:
+            assert runner.play_run(store)
+            played = [store.record(row.id).header["players"] for row in store.games("done")]
+    assert len(played) == len(plan.conditions)
+    told = {one["digest"] for players in played for who in players if (one := who.get("policy"))}
+    others = {"strategic-population": ["small-selfplay"], "strategic-communication": ["small-atomic"]}
+    wanted = {mine.digest} if "policy" in changes else set()
+    assert told == wanted | {load_policy(one).digest for one in others.get(name, ())}
+    # Those never saw what this model says.
+    assert [one.split(" learned")[0] for one in said] == [f"policy {one}" for one in others.get(name, ())]
 
 
 def test_without_communication_one_side_says_nothing(files: dict[str, str], tmp_path: Path) -> None:

@@ -738,6 +738,11 @@ def test_published_figures_stand_beside_the_cells_that_they_are_of() -> None:
         ("b", "b"): 0.29,
     }
     assert all(one.version == "early" for one in found.beside)
+    out = io.StringIO()
+    print_standings(Console(file=out, width=200), found)
+    assert "Beside Xu et al., early version" in out.getvalue()
+    for (a, b), value in {pair: one.value for pair, one in beside.items()}.items():
+        assert re.search(rf"│ {a} vs {b} +│ +{value:.2f} │", out.getvalue())
 
 
 # -- what is shown ------------------------------------------------------------------------------

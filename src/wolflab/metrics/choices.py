@@ -66,13 +66,12 @@ def choice_rows(
     published: MatchedRows | None = None,
 ) -> list[Choices]:
     """A study in every condition, from its decisions there. study: one of `STUDIES`. Conditions without
-    decisions have no row. baseline: the condition that the others are compared with; None: no differences.
-    published: tables to compare with, and the matching row of each condition.
+    decisions have no row; one with stand-ins alone has a row without numbers. baseline: the condition that
+    the others are compared with; None: no differences. published: tables to compare with, and the
+    matching row of each condition.
     """
     decided = {
-        condition: games
-        for condition, games in decided.items()
-        if any(decision.category is not None for _, decisions in games for decision in decisions)
+        condition: games for condition, games in decided.items() if any(decisions for _, decisions in games)
     }
     categories = _categories(STUDIES[study].categories, decided)
     rows = []

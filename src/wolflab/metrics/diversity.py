@@ -42,15 +42,16 @@ class CandidateSet:
 class Diversity:
     """The distance of the last of `asked` candidates, for one kind of action in one condition.
 
-    added: its least distance to the earlier ones, over turns that have it. alone: the same for actions
-    without reasonings. came: the share of turns that have it; there may be too few legal actions. counted: as
-    `added`, over all turns, with 0 for turns without it.
+    added: its least distance to the earlier ones, over turns that have it. average: its mean distance.
+    alone: as `added`, for actions without reasonings. came: the share of turns that have it; there may be too
+    few legal actions. counted: as `added`, over all turns, with 0 for turns without it.
     """
 
     condition: str
     kind: str
     asked: int
     added: Estimate
+    average: Estimate
     alone: Estimate
     came: Estimate
     counted: Estimate
@@ -75,10 +76,10 @@ def offers_of(record: GameRecord, asked_of: Callable[[Mapping[str, Any]], int]) 
     return tuple(offers)
 
 
-def least_distance(vectors: OfferVectors) -> float:
-    """The least Euclidean distance of the last row from the others. vectors: (n, d), n ≥ 2."""
+def distances_of_last(vectors: OfferVectors) -> NDArray[np.float64]:
+    """The Euclidean distances of the last row from the others, float64 (n − 1,). vectors: (n, d), n ≥ 2."""
     gaps = np.asarray(vectors[:-1], np.float64) - np.asarray(vectors[-1], np.float64)
-    return float(np.sqrt(np.einsum("nd,nd->n", gaps, gaps)).min())
+    return np.asarray(np.sqrt(np.einsum("nd,nd->n", gaps, gaps)), np.float64)
 
 
 def diversity_rows(
@@ -88,8 +89,8 @@ def diversity_rows(
     every text and action.
     """
 
-    def added(texts: Sequence[str]) -> float:
-        return least_distance(np.stack([vectors[text] for text in texts]))
+    def apart(texts: Sequence[str]) -> NDArray[np.float64]:
+        return distances_of_last(np.stack([vectors[text] for text in texts]))
 
     rows = []
     for asked in sorted({offer.asked for _, offer in offers}):
@@ -98,7 +99,8 @@ def diversity_rows(
             if not of_kind:
                 continue
             full = [(deal, offer) for deal, offer in of_kind if len(offer.texts) == asked]
-            values = [(deal, added(offer.texts)) for deal, offer in full]
+            between = [(deal, apart(offer.texts)) for deal, offer in full]
+            values = [(deal, float(found.min())) for deal, found in between]
             zeros = [(deal, 0.0) for deal, offer in of_kind if len(offer.texts) < asked]
             came = [(deal, float(len(offer.texts) == asked), 1.0) for deal, offer in of_kind]
             rows.append(
@@ -107,7 +109,8 @@ def diversity_rows(
                     kind,
                     asked,
                     mean(values, "turns"),
-                    mean([(deal, added(offer.actions)) for deal, offer in full], "turns"),
+                    mean([(deal, float(found.mean())) for deal, found in between], "turns"),
+                    mean([(deal, float(apart(offer.actions).min())) for deal, offer in full], "turns"),
                     share(came, "turns"),
                     mean([*values, *zeros], "turns"),
                 )

@@ -42,7 +42,7 @@ class PublishedFigure:
 
 
 PublishedPlayer = Mapping[str, Any]
-"""The known fields of a published player: its model, recipe, policy."""
+"""The known fields of a published player: model, recipe, policy ("same" as the others', or "another")."""
 
 
 @dataclass(frozen=True, slots=True)

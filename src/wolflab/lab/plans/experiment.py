@@ -38,6 +38,7 @@ from .specs import (
     PlannedGames,
     Planted,
     PlayerSpec,
+    PolicyName,
     PrimaryContrast,
     Published,
     RenamedCondition,
@@ -80,6 +81,8 @@ class Experiment(Part):
     named: dict[str, PlayerSpec] = Field(default_factory=dict)
     """Players that the file defines once and seats by name; empty after that (see `lab.plans.named`)."""
     players: dict[str, PlayerSpec]
+    policy: PolicyName = None
+    """The policy of all players that choose by one among their model's candidates, and name none."""
     conditions: dict[str, Condition] = Field(default_factory=lambda: {"all": Condition()})
     seed: int = 1
     deals: int = Field(default=10, ge=1, le=MOST)
@@ -189,10 +192,20 @@ class Experiment(Part):
                 if condition is not None and condition not in self.conditions:
                     known = ", ".join(self.conditions)
                     raise ValueError(f"{where}: there is no condition {condition!r}; known are {known}")
+        self._check_policy()
         self._check_pairs()
         self._check_planted()
         self._check_measures()
         return self
+
+    def _check_policy(self) -> None:
+        """The policy of all players must be that of one at least."""
+        casts = (self.cast(name).values() for name in self.conditions)
+        if self.policy and not any(spec.policy == self.policy for cast in casts for spec in cast):
+            raise ValueError(
+                f"policy: nobody chooses by {self.policy}; it is for players that choose by a policy among "
+                "their model's candidates (recipe strategic) and name none"
+            )
 
     def _check_parent(self, name: str) -> None:
         """A fork goes on from games of another condition that are no forks of its own."""
@@ -504,11 +517,16 @@ class Experiment(Part):
         for place, change in self.conditions[condition].players.items():
             merged[place] = {**merged.get(place, merged.get("others", {})), **change}
         for place, spec in merged.items():
-            # A policy of `others` is not inherited by a place whose recipe chooses without one, or
-            # among other candidates.
-            own = self._own(condition, place)
-            if "policy" in spec and "policy" not in own and _chooses(spec) != _chooses(merged["others"]):
-                merged[place] = {name: value for name, value in spec.items() if name != "policy"}
+            own, lent = self._own(condition, place), {"policy", "embedder"} & spec.keys()
+            lent -= own.keys()
+            chooses = _chooses(spec) if lent or self.policy else None
+            if lent and chooses != _chooses(merged["others"]):
+                # A policy of `others` is not for a place whose recipe chooses without one, or among other
+                # candidates; nor is their embedder for the policy that such a place has instead.
+                lent -= {"embedder"} if chooses != "intents" or "policy" in own else set()
+                merged[place] = {name: value for name, value in spec.items() if name not in lent}
+            if self.policy and chooses == "model" and not spec.get("policy"):
+                merged[place] = {**merged[place], "policy": self.policy}
         rules = self.ruleset(condition)
         known = ["others", "sheriff", "werewolves", "village", *(r.name for r in rules.cast), *rules.names]
         for place in merged:

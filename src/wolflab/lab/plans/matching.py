@@ -62,8 +62,9 @@ def _is_row(who: PublishedRow, experiment: Experiment, condition: str) -> bool:
         return False
     seats = [(_first(who.cast, places), spec) for places, spec in players_at_seats(experiment, condition)]
     named = {place for place, _ in seats}
+    others = experiment.cast(condition).get("others")
     return named.issuperset(who.cast.keys() & set(who.own)) and all(
-        place is None or not _lacks(spec, who.cast[place]) for place, spec in seats
+        place is None or not _lacks(spec, who.cast[place], others) for place, spec in seats
     )
 
 
@@ -148,12 +149,20 @@ def _recipe(spec: PlayerSpec) -> str:
     return spec.recipe_name if isinstance(spec.recipe, str) else f"{spec.recipe_name}, changed,"
 
 
-def _lacks(spec: PlayerSpec, wanted: PublishedPlayer) -> list[str]:
-    """The fields in which a player differs from a published one."""
+def _lacks(spec: PlayerSpec, wanted: PublishedPlayer, others: PlayerSpec | None = None) -> list[str]:
+    """The fields in which a player differs from a published one. others: the player of the place `others`,
+    which a published policy is told by: the "same" or "another".
+    """
+
+    def policy(value: str) -> bool:
+        own = policy_name_of(spec)
+        same = others is not None and own == policy_name_of(others)
+        return own is not None and same == (value == "same")
+
     same = {
         "model": lambda value: short_model(model_name(spec)).casefold() == value.casefold(),
         "recipe": lambda value: _stated(spec) == _published_recipe(msgspec.json.encode(value)),
-        "policy": lambda value: policy_name_of(spec) == value,
+        "policy": policy,
     }
     return [name for name, value in wanted.items() if not same[name](value)]
 

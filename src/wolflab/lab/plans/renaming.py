@@ -3,7 +3,8 @@
 Conditions that `-o` makes equal are played once. A condition keeps its name as long as it keeps what sets it
 apart: the changes of players and rules in its file, or, for a condition without such changes, the settings
 that the others change. It keeps these if its rules and at least one of its places are unchanged. A setting
-belongs to its model or recipe: the same setting of another model is another one.
+belongs to its model or recipe: the same setting of another model is another one. A policy that is given to
+all players, or to a named one, takes no name away.
 
 A condition that loses its name is named after the changes, place by place: model, recipe, settings,
 `-as-PLACE` (except for the others and the Sheriff). If two names are equal, the old name is appended.
@@ -51,13 +52,16 @@ def overridden(given: Mapping[str, Any], changes: Sequence[str], where: str) -> 
         return checked(given, where)
     changes = changes_of(changes)
     data = _changed(given, changes)
-    by = of_games(changes, Experiment, ("rules", "named", "players", "conditions"))
+    by = of_games(changes, Experiment, ("rules", "named", "players", "policy", "conditions"))
     data["title"] = changed_title(data.get("title"), changes, by)
     made = checked(data, where)
     before = as_written(lambda some: checked(_changed(given, some)), changes)
     groups = _same(made, before)
     shared = before.conditions.keys() & made.conditions.keys()
     as_before = {name for name in shared if _game(before, name) == _game(made, name)}
+    if policies := [change for change in changes if _gives_policy(given, change)]:
+        others = [change for change in changes if change not in policies]
+        before = as_written(lambda some: checked(_changed(given, [*policies, *some])), others)
     own = {
         name: {place: written_settings(player) for place, player in condition.players.items()}
         | {"rules": dict(_flat(condition.rules, "rules"))}
@@ -86,6 +90,13 @@ def _changed(given: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, A
         if change not in first:
             override(data, change, Experiment, "players")
     return data
+
+
+def _gives_policy(given: Mapping[str, Any], change: Change) -> bool:
+    """Whether a change gives all players a policy, or a named player. Such a file is one's own, and takes no
+    name away.
+    """
+    return change.path == "policy" or (change.path.endswith(".policy") and is_named(given, change.path))
 
 
 def as_written(made: Callable[[Sequence[Change]], _T], changes: Sequence[Change]) -> _T:

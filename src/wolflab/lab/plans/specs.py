@@ -126,6 +126,8 @@ EmbedderField = Annotated[str | dict[str, Any], AfterValidator(_embedder)]
 """An embedder whose settings are valid."""
 ModelField = Annotated[str | dict[str, Any], AfterValidator(_model)]
 """A model's name, or a mapping with its name and settings."""
+PolicyName = Annotated[str | None, Field(min_length=1)]
+"""A policy's file, or its shipped name."""
 
 
 class ExperienceSpec(Part):
@@ -200,7 +202,7 @@ class PlayerSpec(Part):
     recipe: str | dict[str, Any] = "deductive"
     embedder: EmbedderField = "hashing"
     experience: ExperienceSpec | None = None
-    policy: str | None = Field(default=None, min_length=1)
+    policy: PolicyName = None
     person: str = Field(default="", max_length=100)
 
     @model_validator(mode="after")

@@ -44,6 +44,7 @@ from .specs import (
     MOST_WORKERS,
     BudgetSpec,
     PlayerSpec,
+    PolicyName,
     Published,
     RenamedCondition,
     Rules,
@@ -95,6 +96,8 @@ class Tournament(Part):
     entrants: dict[str, PlayerSpec]
     model: str | dict[str, Any] | None = None
     """The model of entrants that name none."""
+    policy: PolicyName = None
+    """The policy of entrants that choose by one among their model's candidates, and name none."""
     tables: Literal["cells", "mixed"] = "cells"
     """Whether an entrant holds all seats of a side, or entrants sit side by side on both."""
     sides: Sides = Sides()
@@ -250,6 +253,8 @@ class Tournament(Part):
             "behaviours": self.behaviours,
             "renamed": [each.model_dump() for each in self.renamed],
         }
+        if self.policy is not None:
+            data["policy"] = self.policy
         if self.stop is not None or self.tables == "mixed":
             # Interim analyses and rotations go by deals, and a replacement has another deal.
             data["redraw_void"] = False
@@ -290,7 +295,7 @@ def make_tournament(
         raise ExperimentError(f"{where}: entrants is {entrants!r}; use a mapping {{name: player, …}}")
     values["entrants"] = {k: {"recipe": v} if isinstance(v, str) else v for k, v in entrants.items()}
     changes = changes_of(overrides)
-    by = of_games(changes, Tournament, ("rules", "entrants", "model"))
+    by = of_games(changes, Tournament, ("rules", "entrants", "model", "policy"))
     changed = _changed(values, changes)
     changed["title"] = changed_title(changed.get("title"), changes, by)
     made = _checked(changed, where)

@@ -33,6 +33,7 @@ from ..experience.run_pools import Pools
 from ..plans.experiment import Experiment
 from ..plans.policies import Policies, policy_name_of
 from ..plans.scenes import SCENES
+from ..plans.served import is_served
 from ..plans.specs import PERSON, ExperienceSpec, PlayerSpec, places_of_seat
 from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
 from ..storage.store import Place, Store
@@ -68,9 +69,13 @@ class Players:
         if recipe is None:
             return Player(Random()) if spec.own is None else self._own(*spec.own, spec.model)
         assert spec.model is not None
-        embedders = {use: self.embedder(spec.embedder) for use in recipe.embeds}
         if policy is None and name is not None:
             policy = self._policy(name)
+        embedders = {use: self.embedder(spec.embedder) for use in recipe.embeds}
+        if isinstance(policy, NumpyPolicy) and "embedder" not in spec.model_fields_set:
+            reads = policy.checkpoint.reads
+            if not is_served(reads["embedder"]):  # a server must be named: it costs, and texts go there
+                embedders["policy"] = self.embedder(reads)
         return Player(LanguageAgent(recipe, policy=policy), self._model(spec.model), embedders)
 
     def _own(self, name: str, settings: Mapping[str, Any], model: str | dict[str, Any] | None) -> Player:
@@ -152,6 +157,7 @@ class PlayerBuilder(Players):
         self._tell = tell
         self._players: dict[bytes, Player] = {}
         self._policies = Policies(home, reading)
+        self._told: set[tuple[str | None, str]] = set()
         self._casts: dict[str, dict[str, _Role]] = {}
         self._cache: EmbeddingCache | None = None
         self._run: Store | None = None
@@ -195,7 +201,7 @@ class PlayerBuilder(Players):
     def player(self, spec: PlayerSpec) -> Player:
         """The player of a specification, without experience."""
         try:
-            key = _key(spec.model_dump())
+            key = _key([spec.model_dump(), "embedder" in spec.model_fields_set])
         except TypeError:
             raise ModelError(f"model {spec.model!r}: the names of its fields have to be texts") from None
         if key not in self._players:
@@ -272,20 +278,24 @@ class PlayerBuilder(Players):
                     check_policy(player.agent, player.embedders, self.experiment.ruleset(condition))
                 except (ModelError, ExperimentError) as error:
                     raise type(error)(f"{place} in {condition}: {error}") from None
-                self._check_trained_on(player)
+                self._check_trained_on(player, policy_name_of(spec))
                 roles[place] = _Role(player, spec.experience)
             self._casts[condition] = roles
         return self._casts[condition]
 
-    def _check_trained_on(self, player: Player) -> None:
-        """Tell if a policy meets the candidates of a model that it was not trained on."""
+    def _check_trained_on(self, player: Player, name: str | None) -> None:
+        """Tell, once, if a policy meets the candidates, or the words for its intents, of a model that it was
+        not trained on. name: as in the file.
+        """
         policy = getattr(player.agent, "policy", None)
         if self._tell is None or player.model is None or not isinstance(policy, NumpyPolicy):
             return
         model, seen = without_settings(player.model.name), policy.checkpoint.candidates_of
-        if policy.checkpoint.source == "model" and model not in map(without_settings, seen):
+        if model not in map(without_settings, seen) and (name, model) not in self._told:
+            self._told.add((name, model))
+            among = "candidates of" if policy.checkpoint.source == "model" else "intents worded by"
             self._tell(
-                f"policy {policy.name} learned to choose among candidates of {', '.join(seen)}, and meets "
+                f"policy {name} learned to choose among {among} {', '.join(seen)}, and meets "
                 f"those of {model}: how well it chooses there is not known (docs/training.md)"
             )
 

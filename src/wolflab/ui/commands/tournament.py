@@ -21,7 +21,7 @@ from ...lab.runs.tournament_games import tournament_standings as standings_of
 from ...lab.storage.run_files import new_directory
 from ...lab.storage.store import Store
 from ...metrics.measure import Unit
-from ...metrics.standings import SIDE_PARTS, CellRow, Standings
+from ...metrics.standings import SIDE_PARTS, VERSUS, CellRow, Standings
 from ...stats.intervals import Estimate
 from ..report.links import Links
 from ..report.numbers import interval, number, spent
@@ -30,7 +30,7 @@ from ..report.tournament_tables import cost_table, losses_table
 from ..terminal.alarm import WatchedStore
 from ..terminal.console import ExitCode, console, say
 from ..terminal.forecast import Beginning, forecast_first
-from ..terminal.tables import INSTRUMENT, framed, in_red, print_fitted, print_table, print_top
+from ..terminal.tables import INSTRUMENT, framed, in_red, print_beside, print_fitted, print_table, print_top
 from ..wording import (
     counted,
     counted_in_words,
@@ -152,7 +152,9 @@ def print_standings(
     standings: Standings,
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> None:
-    """Print the matrix, the scores, the ratings, predictions, costs and the stopping decisions."""
+    """Print the matrix, the scores, the ratings, predictions, costs, published figures and the stopping
+    decisions.
+    """
     if standings.cells:
         console.print(_matrix_table(standings, extras))
     _print_scores(console, standings, extras)
@@ -166,6 +168,11 @@ def print_standings(
             cost_table(standings, extras),
             "Pareto-optimal: no other is as strong and as cheap, and better in one of the two",
         )
+    beside = [
+        (name_shown(extras, f"{figure.village}{VERSUS}{figure.werewolves}"), figure)
+        for figure in standings.beside
+    ]
+    print_beside(console, beside, standings.instrument)
     if standings.instrument:
         say(console, INSTRUMENT, "yellow")
     if standings.ratings.note:

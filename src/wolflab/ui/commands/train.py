@@ -14,6 +14,7 @@ from rich.table import Table
 
 from ...errors import StoreError
 from ...files import write
+from ...lab.plans.overrides import embedder_given
 from ...lab.runs.runner import play_run
 from ...lab.storage.run_files import TRAINING, held
 from ...lab.training.files import (
@@ -102,7 +103,7 @@ def train(
         )
     if from_:
         _check_learning(context)
-        show_learned(screen, learn_from(from_, out, embedder))
+        show_learned(screen, learn_from(from_, out, embedder_given(embedder)))
         return
     if embedder != "hashing":
         raise typer.BadParameter("--embedder goes with --from; a training's file names its own")

@@ -4,7 +4,7 @@ extras and returns a passage, empty if the experiment did not ask for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from operator import attrgetter
@@ -34,7 +34,7 @@ from .figures import (
     on_page,
 )
 from .measures import section
-from .numbers import number_cell, p_value, published_cell, shown
+from .numbers import NO_NUMBER, number_cell, p_value, published_cell, shown
 from .report_table import Cell, ReportTable, TableRow
 
 if TYPE_CHECKING:
@@ -74,23 +74,52 @@ _CATEGORY = {"first_save": "itself", "seer_vote": "nobody"}
 
 def chosen_section(extras: Extras, summary: Summary) -> PagePart:
     """Choices by study: bars, shares, differences from the baseline, evenness, and numbers of candidates."""
-    kept: dict[str, list[Choices]] = {}
-    for row in extras.choices:
-        kept.setdefault(row.study, []).append(row)
-    parts = [_study(study, rows, summary.instrument) for study, rows in kept.items()]
+    parts = [_study(study, rows, summary.instrument) for study, rows in _by_study(extras).items()]
     weighed = [condition for condition in summary.conditions if "fewer_candidates" in condition.measures]
     among = section(summary, "Among candidates", weighed, "chosen") if weighed else ""
     return joined((_CHOSEN if parts else "", *parts, _AMONG if among else "", among))
 
 
+def chosen_tables(extras: Extras, instrument: bool) -> Iterator[tuple[ReportTable, str]]:
+    """Of each study the table with the published figures, and where these are from."""
+    for study, rows in _by_study(extras).items():
+        seats = any(row.where_open for row in rows)
+        yield _evenness(rows, instrument) if seats else _shares(study, rows, instrument), _source(rows)
+
+
+def _by_study(extras: Extras) -> dict[str, list[Choices]]:
+    kept: dict[str, list[Choices]] = {}
+    for row in extras.choices:
+        kept.setdefault(row.study, []).append(row)
+    return kept
+
+
 def _study(study: str, rows: Sequence[Choices], instrument: bool) -> PagePart:
-    seats = any(row.where_open for row in rows)
-    bars = {row.condition: row.where_open if seats else row.shares for row in rows}
+    bars = _bars_of(rows)
     names = list(dict.fromkeys(name for shares in bars.values() for name in shares))
     level = _even_level(rows)
     drawn = _bars(f"choices-{study}", bars, names, level, f"{_TITLES[study]}: shares with 95 % intervals")
     caption = _BARS if level is None else f"{_BARS} {_LEVEL}"
-    heads = ["condition", *names]
+    source = _source(rows)
+    return (
+        f"<h3>{_TITLES[study]}</h3>{_SAID[study]}"
+        + on_page(drawn, caption)
+        + _shares(study, rows, instrument)
+        + _differences(study, rows, names, instrument)
+        + (_EVEN + _evenness(rows, instrument) if any(row.where_open for row in rows) else "")
+        + (f'<p class="lead">{escape(source)}</p>' if source else "")
+    )
+
+
+def _bars_of(rows: Sequence[Choices]) -> dict[str, Mapping[str, Estimate]]:
+    """Condition → its shares; if categories are seats, of the decisions in which each seat was open."""
+    seats = any(row.where_open for row in rows)
+    return {row.condition: row.where_open if seats else row.shares for row in rows}
+
+
+def _shares(study: str, rows: Sequence[Choices], instrument: bool) -> ReportTable:
+    bars = _bars_of(rows)
+    names = list(dict.fromkeys(name for shares in bars.values() for name in shares))
     cells: list[TableRow] = [
         [
             row.condition,
@@ -98,14 +127,7 @@ def _study(study: str, rows: Sequence[Choices], instrument: bool) -> PagePart:
         ]
         for row in rows
     ]
-    return (
-        f"<h3>{_TITLES[study]}</h3>{_SAID[study]}"
-        + on_page(drawn, caption)
-        + ReportTable(f"{_TITLES[study]}, shares", heads, cells, instrument=instrument)
-        + _differences(study, rows, names, instrument)
-        + (_evenness(rows, instrument) if seats else "")
-        + _source(rows)
-    )
+    return ReportTable(f"{_TITLES[study]}, shares", ["condition", *names], cells, instrument=instrument)
 
 
 def _even_level(rows: Sequence[Choices]) -> float | None:
@@ -133,11 +155,14 @@ def _differences(study: str, rows: Sequence[Choices], names: Sequence[str], inst
     return ReportTable(caption, ["condition", *names], cells, instrument=instrument)
 
 
-def _evenness(rows: Sequence[Choices], instrument: bool) -> PagePart:
+def _evenness(rows: Sequence[Choices], instrument: bool) -> ReportTable:
     cells: list[TableRow] = []
     for row in rows:
         even = row.evenness
-        if even is not None:
+        if even is None:
+            nothing = shown(next(iter(row.shares.values())), "share")
+            cells.append([row.condition, NO_NUMBER, nothing, *(NO_NUMBER,) * 4])
+        else:
             cells.append(
                 [
                     row.condition,
@@ -151,7 +176,7 @@ def _evenness(rows: Sequence[Choices], instrument: bool) -> PagePart:
             )
     heads = ["condition", "chosen most", "largest share", "no seat above", "entropy"]
     heads += ["even choice shows", "p"]
-    return _EVEN + ReportTable("How evenly the choice falls", heads, cells, instrument=instrument)
+    return ReportTable("How evenly the choice falls", heads, cells, instrument=instrument)
 
 
 def _printed(cell: Cell, row: Choices, category: str | None) -> Cell:
@@ -165,11 +190,13 @@ def _printed(cell: Cell, row: Choices, category: str | None) -> Cell:
 
 def _source(rows: Sequence[Choices]) -> str:
     names = {row.published.table for row in rows if row.published is not None}
-    said = [
-        f"Published: {table.source} ({table.version} version). {table.note}"
-        for table in map(published_table, sorted(names))
-    ]
-    return "".join(f'<p class="lead">{escape(sentence)}</p>' for sentence in said)
+    return " ".join(map(_told_of, sorted(names)))
+
+
+def _told_of(name: str) -> str:
+    """Where a published table is from, in words."""
+    table = published_table(name)
+    return f"Published: {table.source} ({table.version} version). {table.note}"
 
 
 # -- bars -------------------------------------------------------------------------------------------
@@ -222,19 +249,33 @@ def _panel(axis: Axes, title: str, values: Sequence[Estimate | None], level: flo
 # -- diversity --------------------------------------------------------------------------------------
 
 _DIVERSITY = """<p class="lead">What the last of N candidates adds: the least Euclidean distance of its
-embedding to those of the earlier ones (004, E.6), between 0 and 2. “Its words alone” leaves the reasoning
-out. Where fewer actions are legal than were asked for, the last one does not come; “with absences as 0”
-counts such turns as adding nothing. Distances of two embedders cannot be compared: the published ones are
-of ada-002.</p>"""
+embedding to those of the earlier ones (004, E.6), between 0 and 2. The least of several distances falls with
+N, also where candidates differ as much as before, so its average distance stands beside it. “Its words
+alone” leaves the reasoning out. Where fewer actions are legal than were asked for, the last one does not
+come; “with absences as 0” counts such turns as adding nothing. Distances of two embedders cannot be compared:
+the published ones are of ada-002.</p>"""
 _ALONG = """Reasoning and action, with 95 % intervals, by how many candidates were asked for."""
+
+
+_OF_DIVERSITY = "004-diversity-early"
 
 
 def diverse(extras: Extras, instrument: bool) -> PagePart:
     """How different candidates are, by N and kind of action, with the published figures."""
+    return joined(
+        _DIVERSITY + _along(extras.diversity) + table + f'<p class="lead">{escape(source)}</p>'
+        for table, source in diversity_tables(extras, instrument)
+    )
+
+
+def diversity_tables(extras: Extras, instrument: bool) -> Iterator[tuple[ReportTable, str]]:
+    """The table on how different candidates are, and where its published figures are from; none without
+    candidates.
+    """
     rows = extras.diversity
     if not rows:
-        return ""
-    printed = {label: row["diversity"] for label, row in published_table("004-diversity-early").rows.items()}
+        return
+    printed = {label: row["diversity"] for label, row in published_table(_OF_DIVERSITY).rows.items()}
     cells: list[TableRow] = []
     for row in rows:
         figure = printed.get(f"N={row.asked}") if row.kind == "all" else None
@@ -242,6 +283,7 @@ def diverse(extras: Extras, instrument: bool) -> PagePart:
             [
                 f"{row.condition}\nN={row.asked}, {row.kind}",
                 shown(row.added),
+                shown(row.average),
                 shown(row.alone),
                 shown(row.came, "share"),
                 shown(row.counted),
@@ -251,19 +293,14 @@ def diverse(extras: Extras, instrument: bool) -> PagePart:
     heads = [
         "condition, N, kind of action",
         "added by the last",
+        "its distance on average",
         "its words alone",
         "turns in which it came",
         "with absences as 0",
         _PUBLISHED,
     ]
-    source = published_table("004-diversity-early")
-    sentence = f"Published: {source.source} ({source.version} version). {source.note}"
-    return (
-        _DIVERSITY
-        + _along(rows)
-        + ReportTable("What the last candidate adds", heads, cells, instrument=instrument)
-        + f'<p class="lead">{escape(sentence)}</p>'
-    )
+    table = ReportTable("What the last candidate adds", heads, cells, instrument=instrument)
+    yield table, _told_of(_OF_DIVERSITY)
 
 
 def _along(rows: Sequence[Diversity]) -> PagePart:

@@ -20,8 +20,10 @@ from rich.text import Text
 from ...lab.results.extras import Extras
 from ...metrics.measure import Measure, Unit
 from ...metrics.registry import MEASURES
-from ...metrics.shapes import ConditionResult, Contrast, Summary
+from ...metrics.shapes import ConditionResult, Contrast, FigureComparison, Summary
+from ...metrics.standings import CellComparison
 from ...stats.intervals import Estimate
+from ..report.choices import chosen_tables, diversity_tables
 from ..report.measures import (
     called,
     costs,
@@ -33,8 +35,18 @@ from ..report.measures import (
     remarks,
     what_intervals_are_over,
 )
-from ..report.numbers import UNKNOWN, cost_in_words, interval, number, p_value, unweighted, value_of
-from ..report.report_table import Cell, ReportTable
+from ..report.numbers import (
+    UNKNOWN,
+    cost_in_words,
+    interval,
+    number,
+    p_value,
+    published_cell,
+    shown,
+    unweighted,
+    value_of,
+)
+from ..report.report_table import Cell, ReportTable, TableRow
 from ..wording import (
     attempts_in_words,
     counted,
@@ -69,7 +81,7 @@ def print_summary(
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> None:
     """Print failing players, all players, the main table, the conditions' settings, significant differences,
-    and other problems.
+    studies, published figures, and other problems.
     """
     summary, extras = marked(summary, extras)
     print_top(console, extras)
@@ -90,6 +102,13 @@ def print_summary(
         which = f"{effect.condition}, {measure_name(effect.measure)}"
         say(console, f"{which}: put in {put_in}, found {found}: {verdict}")
     _print_contrasts(console, summary)
+    _print_studies(console, extras, summary.instrument)
+    beside = [
+        (Cell(figure.row, under=(measure_name(figure.metric),)), figure)
+        for figure in summary.beside
+        if figure.condition
+    ]
+    print_beside(console, beside, summary.instrument)
     for fork in extras.forks:
         if fork.differing is not None:
             noise = in_line(fork.differing, "share")
@@ -157,6 +176,37 @@ def _print_contrasts(console: Console, summary: Summary) -> None:
         console.print(f"[dim]{without} not tested (too few deals): see the report[/]", highlight=False)
     if any(_weighed_otherwise(summary, contrast) for contrast in summary.contrasts):
         console.print(f"[dim]{_WEIGHED}[/]", highlight=False)
+
+
+def _print_studies(console: Console, extras: Extras, instrument: bool) -> None:
+    """Print studies of choices, and how different candidates are, with what was published of them."""
+    every_kind = replace(extras, diversity=tuple(row for row in extras.diversity if row.kind == "all"))
+    for tables in (chosen_tables, diversity_tables):
+        for table, source in tables(every_kind, instrument):
+            print_table(console, table, escape(source))
+
+
+def print_beside(
+    console: Console,
+    figures: Sequence[tuple[Cell | str, FigureComparison | CellComparison]],
+    instrument: bool,
+) -> None:
+    """Print published figures and ours, a table for each source, and what is otherwise there. figures: each
+    with the head of its row.
+    """
+    for which in dict.fromkeys(figure.table for _, figure in figures):
+        kept = [(name, figure) for name, figure in figures if figure.table == which]
+        rows: list[TableRow] = []
+        for name, figure in kept:
+            said = "n not stated" if figure.n is None else f"n {figure.n}"
+            verdict, _, numbers = figure.verdict.rstrip(")").partition(" (")
+            printed = published_cell(figure.value, figure.digits, figure.n, said)
+            rows.append([name, printed, shown(figure.ours), Cell(verdict, numbers)])
+        first = kept[0][1]
+        caption = f"Beside {first.source} ({first.version} version)"
+        table = ReportTable(caption, ["row", "published", "here", "differs?"], rows, instrument=instrument)
+        otherwise = dict.fromkeys(figure.otherwise for _, figure in kept if figure.otherwise)
+        print_table(console, table, escape("; ".join(otherwise)))
 
 
 def _equivalence(contrast: Contrast) -> str:
