@@ -16,9 +16,9 @@ from recorded_learning import WORTH, gain, likeliest, planted
 from command_line import wolflab
 from http_server import FakeServer, Fault, running
 from wolflab.agents.choosing import noted_choice
-from wolflab.agents.policy.checkpoint import NumpyPolicy, load_policy
-from wolflab.agents.policy.features import Batch, features_length, stack
-from wolflab.agents.policy.network import Network
+from wolflab.agents.policy.checkpoint import Checkpoint, NumpyPolicy, load_policy, save
+from wolflab.agents.policy.features import CONTEXTS, contexts, features_length, stack
+from wolflab.agents.policy.network import LinearConfig, probabilities
 from wolflab.agents.policy.policy import Observation, Weights
 from wolflab.agents.recipes import RECIPES
 from wolflab.errors import ExperimentError
@@ -33,7 +33,7 @@ from wolflab.lab.training.recorded import NOTHING_DRAWN, THERE_ALREADY, recorded
 from wolflab.lab.training.rounds import load_rounds
 from wolflab.lab.training.training_plan import make_training
 from wolflab.models.embedders import resolve_embedder
-from wolflab.policy.offline import CONTEXTS, as_network, contexts, cross_fitted, learn
+from wolflab.policy.offline import cross_fitted, learn
 from wolflab.rules import PRESETS
 from wolflab.text.intents import intents
 from wolflab.text.notes import ChoiceDraw, Chosen, Proposed
@@ -230,23 +230,34 @@ def test_a_policy_has_room_for_all_candidates_of_its_players(tmp_path: Path) -> 
 # -- learning ---------------------------------------------------------------------------------------
 
 
-def test_a_linear_policy_is_stored_as_a_network() -> None:
+def test_a_linear_policy_is_the_same_in_its_file(tmp_path: Path) -> None:
+    """A player's π is that of learning, at tables of every size, and the file keeps it to the bit."""
     rng = np.random.default_rng(0)
-    weights, rows, n = rng.normal(0, 8, (CONTEXTS, 32)), 60, 3
-    config, arrays = as_network(weights, 7, 12.5)
-    player = rng.random((rows, features_length(7))).astype(np.float32)
-    player[:, 7:11] = np.eye(4)[np.arange(rows) % 4]
-    player[:, 12:15] = np.eye(3)[np.arange(rows) % 3]
-    vectors = rng.normal(size=(rows, n, 32)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
-    text = rng.normal(size=(rows, 32)).astype(np.float32)
-    network = Network(config, arrays)
-    out = network.forward(Batch(player, text, vectors, np.ones((rows, n), np.bool_)))
-    wanted = np.einsum("tnd,td->tn", vectors, weights[contexts(player)])
-    apart = out.logits - wanted
-    assert set(contexts(player)) == set(range(CONTEXTS))
-    assert np.abs(apart - apart.mean(axis=1, keepdims=True)).max() < 1e-3
-    assert out.value * network.value_scale + network.value_mean == pytest.approx(12.5)
+    weights, n = rng.normal(0, 8, (CONTEXTS, 32)), 3
+    arrays = {"weights": weights.astype(np.float32), "value_mean": np.array(12.5, np.float32)}
+    reads = resolve_embedder(EMBEDDER).describe()
+    network = LinearConfig("linear", 32, 12)
+    made = Checkpoint("mine", network, reads, n, "model", "doctor", arrays)
+    save(made, tmp_path / "mine.safetensors")
+    policy = NumpyPolicy(load_policy(tmp_path / "mine.safetensors"))
+    assert policy.checkpoint.digest == made.digest
+    assert policy.checkpoint.network == network
+    seen = []
+    for row in range(60):
+        players = 7 if row % 2 else 12
+        player = rng.random(features_length(players)).astype(np.float32)
+        player[players : players + 4] = np.eye(4)[row % 4]
+        player[players + 5 : players + 8] = np.eye(3)[row % 3]
+        vectors = rng.normal(size=(n + 1, 32)).astype(np.float32)
+        seen.append(Observation(player, vectors[0], vectors[1:], players))
+    batch = policy.lay_out(seen)
+    logits = np.einsum("tnd,td->tn", batch.candidates, weights[contexts(batch.player)])
+    found = policy.weigh_many(seen)
+    assert set(contexts(batch.player)) == set(range(CONTEXTS))
+    assert np.abs(np.stack([one.probabilities for one in found]) - probabilities(logits)).max() < 1e-4
+    assert {one.value for one in found} == {12.5}
+    for one, of_batch in zip(seen, found, strict=True):
+        assert policy.weigh_many([one])[0].probabilities.tobytes() == of_batch.probabilities.tobytes()
 
 
 def test_a_planted_advantage_is_found_and_none_is_not() -> None:
@@ -284,6 +295,8 @@ def test_a_learned_policy_plays(explored: Path, tmp_path: Path) -> None:
     ]
     assert all(sum(shares) == pytest.approx(1, abs=1e-5) for shares in chances)
     assert any(max(shares) > 1.05 / len(shares) for shares in chances)
+    begun = wolflab("train", "train-small", "-o", f"start={out / 'policy.safetensors'}")
+    assert "was learned from recorded games and is linear" in begun.stderr
 
 
 def test_a_policy_that_meets_another_models_candidates_says_so() -> None:

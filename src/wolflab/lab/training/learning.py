@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ... import __version__
 from ...agents.policy.checkpoint import CANDIDATES_OF, Checkpoint, save
 from ...agents.policy.features import PHASES
+from ...agents.policy.network import LinearConfig
 from ...errors import ExperimentError
 from ...files import make_folder, write
 from ...models.embedders import resolve_embedder
@@ -27,7 +28,6 @@ from ...policy.offline import (
     WHO,
     Float64s,
     LoggedChoices,
-    as_network,
     cross_fitted,
     learn,
 )
@@ -108,7 +108,8 @@ def learned(
         )
     policy = learn(choices, components)
     points = 200 * float(choices.won.mean()) - 100  # a win is 100, a loss −100
-    config, arrays = as_network(policy.weights, MAX_PLAYERS, points)
+    network = LinearConfig("linear", policy.weights.shape[1], MAX_PLAYERS)
+    arrays = {"weights": policy.weights.astype(np.float32), "value_mean": np.array(points, np.float32)}
     training = {
         "from": "recorded games",
         "games": found.games,
@@ -118,7 +119,7 @@ def learned(
         "version": __version__,
     }
     made = Checkpoint(
-        name, config, reads.describe(), found.most, found.source, found.rules[0], arrays, training
+        name, network, reads.describe(), found.most, found.source, found.rules[0], arrays, training
     )
     asked, by_choice = choices.asked, cross_fitted(choices, components)
     gains = tuple(_gains(choices.rows(asked), {who: one[asked] for who, one in by_choice.items()}))

@@ -146,7 +146,7 @@ class _Run:
         self.policies = folder / POPULATION
         make_folder(self.policies)
         self.blank = experiment.untrained(seed)
-        self.learner = Learner(self.blank.network, self.settings.ppo, seed, experiment.device)
+        self.learner = Learner(experiment.config(), self.settings.ppo, seed, experiment.device)
         self.baseline: dict[tuple[str, Matchup], list[bool | None]] = {}
         """Evaluation → results of games without a learner, which never change and are played once."""
         self.digests: dict[str, str] = {}
