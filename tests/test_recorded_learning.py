@@ -23,14 +23,16 @@ from wolflab.agents.policy.policy import Observation, Weights
 from wolflab.agents.recipes import RECIPES
 from wolflab.errors import ExperimentError
 from wolflab.lab.plans.loading import build
+from wolflab.lab.plans.meanings import MEANINGS
 from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.runs.decisions import recorded_decisions
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.runs.runner import play_run
+from wolflab.lab.storage.run_files import TRAINING
 from wolflab.lab.storage.store import Store
 from wolflab.lab.training.learning import learn_from
 from wolflab.lab.training.recorded import NOTHING_DRAWN, THERE_ALREADY, recorded_choices
-from wolflab.lab.training.rounds import load_rounds
+from wolflab.lab.training.rounds import load_rounds, rounds_in, start_rounds
 from wolflab.lab.training.training_plan import make_training
 from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.offline import cross_fitted, learn
@@ -296,7 +298,7 @@ def test_a_learned_policy_plays(explored: Path, tmp_path: Path) -> None:
     assert all(sum(shares) == pytest.approx(1, abs=1e-5) for shares in chances)
     assert any(max(shares) > 1.05 / len(shares) for shares in chances)
     begun = wolflab("train", "train-small", "-o", f"start={out / 'policy.safetensors'}")
-    assert "was learned from recorded games and is linear" in begun.stderr
+    assert "was learned from recorded games and is linear" in begun.stderr.replace("\n", " ")
 
 
 def test_a_policy_that_meets_another_models_candidates_says_so() -> None:
@@ -400,6 +402,18 @@ def test_a_training_in_rounds_is_checked(tmp_path: Path) -> None:
         file.write_text(json.dumps({"name": "x", "model": "village", "rounds": 2, **change}))
         with pytest.raises(ExperimentError, match=re.escape(why)):
             load_rounds(file)
+
+
+def test_all_rounds_play_by_the_rules_of_the_first_day(tmp_path: Path) -> None:
+    """A folder keeps the version of what names meant; one of before it was kept has that of its time."""
+    plan = {"name": "x", "model": "village", "rounds": 2}
+    for version, tells in (({"meanings": "2"}, True), ({}, False)):
+        (tmp_path / TRAINING).write_text(json.dumps(plan | version))
+        spec = rounds_in(tmp_path)
+        assert spec is not None
+        assert spec.round(2, None).ruleset("round-2").tell_horizon is tells
+    begun = start_rounds(load_rounds(tmp_path / TRAINING), tmp_path / "begun")
+    assert f"meanings: '{MEANINGS}'" in (begun / TRAINING).read_text()
 
 
 def test_a_training_in_rounds_is_forecast(tmp_path: Path) -> None:

@@ -187,8 +187,8 @@ class TrainingPlayers(Players):
         spec, start = self.experiment.learner(), self.policy(policy).checkpoint
         if isinstance(start.network, LinearConfig):
             raise ModelError(
-                f"{policy} was learned from recorded games and is linear, and this training's network is not; "
-                "name a policy of a training by reinforcement learning, or leave start out"
+                f"{policy} was learned from recorded games and is linear, which this training cannot go on "
+                "from; name a policy of a training by reinforcement learning, or leave start out"
             )
         for rules in self.experiment.tables:
             check_policy_fits(start, spec.resolved_recipe(), self.embedder(spec.embedder), rules)

@@ -24,6 +24,7 @@ from ...fields import Part
 from ...files import make_folder, read_file, write
 from ...policy.offline import COMPONENTS
 from ..plans.experiment import Experiment, checked
+from ..plans.meanings import MEANINGS, as_meant
 from ..plans.overrides import changes_of, override
 from ..plans.sources import checking, read_fields
 from ..plans.specs import (
@@ -49,7 +50,9 @@ class RoundsSpec(Part):
     model: of the learner, which proposes the candidates; recipe: a recipe in which the model chooses among
     them, such as `diverse`. learners: the seats that learn. others: the player of the other seats. rounds,
     deals, repeats: games of each round = deals × repeats. explore: see `recipes.Exploration`. components: see
-    `policy.offline`. budget: of all rounds together.
+    `policy.offline`. budget: of all rounds together. meanings: the version of what names mean
+    (`lab.plans.meanings`), so that later rounds play by the rules of the first one; trainings that were begun
+    before it was kept are of version 3.
     """
 
     name: FolderName
@@ -70,6 +73,7 @@ class RoundsSpec(Part):
     concurrency: int = Field(default=16, ge=1)
     workers: int = Field(default=1, ge=1, le=MOST_WORKERS)
     budget: BudgetSpec = BudgetSpec()
+    meanings: str = "3"
 
     @model_validator(mode="after")
     def _check(self) -> RoundsSpec:
@@ -108,20 +112,23 @@ class RoundsSpec(Part):
         players = {"others": self.others.model_dump(mode="json", exclude_unset=True)}
         players["others" if self.learners == "all" else self.learners] = self._learner(policy)
         return checked(
-            {
-                "name": f"{self.name}-round-{number}",
-                "title": f"{self.title or self.name}, round {number} of {self.rounds}",
-                "source": self.source,
-                "rules": self.rules,
-                "players": players,
-                "conditions": {f"round-{number}": {"first_deal": (number - 1) * self.deals}},
-                "deals": self.deals,
-                "repeats": self.repeats,
-                "seed": self.seed,
-                "concurrency": self.concurrency,
-                "workers": self.workers,
-                "budget": (budget or self.budget).model_dump(),
-            },
+            as_meant(
+                {
+                    "meanings": self.meanings,
+                    "name": f"{self.name}-round-{number}",
+                    "title": f"{self.title or self.name}, round {number} of {self.rounds}",
+                    "source": self.source,
+                    "rules": self.rules,
+                    "players": players,
+                    "conditions": {f"round-{number}": {"first_deal": (number - 1) * self.deals}},
+                    "deals": self.deals,
+                    "repeats": self.repeats,
+                    "seed": self.seed,
+                    "concurrency": self.concurrency,
+                    "workers": self.workers,
+                    "budget": (budget or self.budget).model_dump(),
+                }
+            ),
             self.name,
         )
 
@@ -132,10 +139,14 @@ def is_in_rounds(source: str | Path) -> bool:
 
 
 def load_rounds(source: str | Path, overrides: Sequence[str] = ()) -> RoundsSpec:
-    """A training in rounds from a file, with changes such as ``deals=20``; ExperimentError for anything
-    invalid.
+    """A training in rounds from a file to be begun, with changes such as ``deals=20``; ExperimentError for
+    anything invalid.
     """
     data, where = read_fields(source, "training", FOLDER)
+    return _rounds_of({"meanings": MEANINGS, **data}, where, overrides)
+
+
+def _rounds_of(data: dict[str, Any], where: str, overrides: Sequence[str] = ()) -> RoundsSpec:
     for change in changes_of(overrides):
         override(data, change, RoundsSpec, None)
     with checking(where, RoundsSpec, "docs/training.md"):
@@ -154,7 +165,9 @@ def start_rounds(spec: RoundsSpec, out: Path | None = None) -> Path:
 def rounds_in(folder: Path) -> RoundsSpec | None:
     """The training in rounds in a folder; None if there is none, or a training of another kind."""
     file = folder / TRAINING
-    return load_rounds(file) if file.is_file() and is_in_rounds(file) else None
+    if not file.is_file() or not is_in_rounds(file):
+        return None
+    return _rounds_of(*read_fields(file, "training", FOLDER))
 
 
 def round_folder(folder: Path, number: int) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,7 @@ from ...lab.runs.verification import totals_that_differ, verify_run
 from ...lab.storage.call_store import CallStore
 from ...lab.storage.run_files import TRAINING
 from ...lab.storage.store import Store
-from ...lab.training.rounds import digest_after, load_rounds, policy_after, round_folder, rounds_in
+from ...lab.training.rounds import RoundsSpec, digest_after, policy_after, round_folder, rounds_in
 from ...lab.training.run import training_in, verify_training
 from ..terminal.console import console, say
 from ..wording import counted
@@ -46,7 +47,8 @@ def verify(
     if run.is_file() and is_pool(run):
         check = _pool
     elif (run / TRAINING).is_file():
-        check = _training if rounds_in(run) is None else _rounds
+        in_rounds = rounds_in(run)
+        check = _training if in_rounds is None else partial(_rounds, in_rounds)
     else:
         check = _calls if _has_calls_alone(run) else _run
     finish(check(console(), run, agents))
@@ -106,10 +108,10 @@ def _training(console: Console, path: Path, agents: bool) -> bool:
     return complete
 
 
-def _rounds(console: Console, path: Path, agents: bool) -> bool:
+def _rounds(spec: RoundsSpec, console: Console, path: Path, agents: bool) -> bool:
     """Verify the games of every round, and open its policy."""
     complete = True
-    for number in range(1, load_rounds(path / TRAINING).rounds + 1):
+    for number in range(1, spec.rounds + 1):
         say(console, f"round {number}:")
         run, policy = round_folder(path, number), policy_after(path, number)
         if not run.exists() or not policy.exists():
