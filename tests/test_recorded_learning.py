@@ -31,11 +31,12 @@ from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.run_files import TRAINING
 from wolflab.lab.storage.store import Store
 from wolflab.lab.training.learning import learn_from
-from wolflab.lab.training.recorded import NOTHING_DRAWN, THERE_ALREADY, recorded_choices
+from wolflab.lab.training.recorded import NOTHING_DRAWN, THERE_ALREADY, RecordedChoices, recorded_choices
 from wolflab.lab.training.rounds import load_rounds, rounds_in, start_rounds
 from wolflab.lab.training.training_plan import make_training
+from wolflab.match import run_now
 from wolflab.models.embedders import resolve_embedder
-from wolflab.policy.offline import cross_fitted, learn
+from wolflab.policy.offline import LoggedChoices, cross_fitted, learn
 from wolflab.rules import PRESETS
 from wolflab.text.intents import intents
 from wolflab.text.notes import ChoiceDraw, Chosen, Proposed
@@ -57,6 +58,13 @@ def run(folder: Path, deals: int, recipe: dict[str, Any], **player: Any) -> Path
     with Store.create(folder, experiment) as store:
         play_run(store)
     return folder
+
+
+def choices_in(*folders: Path) -> tuple[RecordedChoices, LoggedChoices]:
+    """The choices of runs, as read and as arrays."""
+    found = recorded_choices(folders)
+    vectors = run_now(resolve_embedder("hashing").embed(found.texts))
+    return found, found.logged(dict(zip(found.texts, vectors, strict=True)))
 
 
 def notes_of(folder: Path) -> list[tuple[int, int, list[Any]]]:
@@ -166,24 +174,24 @@ def test_recorded_observations_are_those_of_play(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(NumpyPolicy, "weigh", watched)
     folder = run(tmp_path / "run", 2, {"name": "strategic"}, policy="small")
-    found = recorded_choices([folder], resolve_embedder("hashing"))
+    found, choices = choices_in(folder)
     batch = stack([one for one in seen if len(one.candidates) > 1], 7, found.most)
     for name in ("player", "candidates", "mask"):
-        at_play, recorded = getattr(batch, name), getattr(found.choices, name)
+        at_play, recorded = getattr(batch, name), getattr(choices, name)
         rows = [sorted(row.tobytes() for row in array) for array in (at_play, recorded)]
         assert rows[0] == rows[1], name
-    assert len(found.choices.won) > 20
-    assert found.models == ("village",)
+    assert len(choices.won) > 20
+    assert found.models == {"village"}
 
 
 def test_choices_without_known_probabilities_are_refused(tmp_path: Path) -> None:
     folder = run(tmp_path / "run", 1, {"name": "diverse"})
     with pytest.raises(ExperimentError, match=r"propose\.explore") as refused:
-        recorded_choices([folder], resolve_embedder(EMBEDDER))
+        recorded_choices([folder])
     assert NOTHING_DRAWN in str(refused.value)
     plain = run(tmp_path / "plain", 1, {"name": "deductive"})
     with pytest.raises(ExperimentError, match="no finished game has a choice among candidates"):
-        recorded_choices([plain], resolve_embedder(EMBEDDER))
+        recorded_choices([plain])
 
 
 def test_a_choice_counts_once(tmp_path: Path) -> None:
@@ -208,25 +216,25 @@ def test_a_choice_counts_once(tmp_path: Path) -> None:
         for turn in record.turns
     )
     shutil.copytree(tmp_path / "forked", tmp_path / "copy")
-    once = recorded_choices([tmp_path / "forked"], resolve_embedder(EMBEDDER))
-    twice = recorded_choices([tmp_path / "forked", tmp_path / "copy"], resolve_embedder(EMBEDDER))
+    once = recorded_choices([tmp_path / "forked"])
+    twice = recorded_choices([tmp_path / "forked", tmp_path / "copy"])
     assert any(record.shared for record in records)
-    assert len(once.choices.won) == len(twice.choices.won) == own
+    assert len(once.choices) == len(twice.choices) == own
     assert twice.left_out[THERE_ALREADY] == 2 * once.left_out[THERE_ALREADY] + own
     other = run(tmp_path / "other", 2, {"name": "diverse", "propose": {"explore": {"share": 0.2}}})
-    both = recorded_choices([tmp_path / "forked", other], resolve_embedder(EMBEDDER))
+    _, both = choices_in(tmp_path / "forked", other)
     with Store.open_for_reading(other) as store:
         records += [store.record(row.id) for row in store.games("done")]
     deals = [record.header["deal"] for record in records]
-    assert len(np.unique(both.choices.deal)) == len({*deals})
+    assert len(np.unique(both.deal)) == len({*deals})
 
 
 def test_a_policy_has_room_for_all_candidates_of_its_players(tmp_path: Path) -> None:
     """Also for an intent that happened not to be open in any of the games."""
     recipe = {"name": "atomic", "propose": {"explore": {"share": 0.4}}}
     folder = run(tmp_path / "run", 1, recipe, policy="small-atomic")
-    found = recorded_choices([folder], resolve_embedder(EMBEDDER))
-    assert found.choices.mask.sum(axis=1).max() < found.most == len(intents(PRESETS["doctor"]))
+    found, choices = choices_in(folder)
+    assert choices.mask.sum(axis=1).max() < found.most == len(intents(PRESETS["doctor"]))
 
 
 # -- learning ---------------------------------------------------------------------------------------

@@ -18,8 +18,9 @@ for each context (side and phase):
 *Gains* are one-decision estimates: the policy chooses once, then all goes on as it was recorded. They are
 doubly robust (Dudík, Langford and Li 2011), with weights clipped at `CLIP`, and made on deals that the policy
 was not learned from. The gains of several choices of a game add up to first order only, as choices that
-change together may help or hinder each other. Whole games are not weighted: the products of a game's weights
-are so uneven that a few games would decide alone (`benchmarks/recorded_learning.py` prints how many).
+change together may help or hinder each other. *Whole games* are weighted only where enough of them count: the
+products of a game's weights are mostly so uneven that a few games would decide alone (`WholeGames.effective`;
+`benchmarks/recorded_learning.py` prints how many).
 
 The policy is stored as a network of its own kind (`agents.policy.network.LinearNetwork`), so that players and
 tournaments take it as any other.
@@ -138,13 +139,32 @@ def learn(
     return LinearPolicy(own + advantage / temperature, advantage, expected)
 
 
+class CrossFitted(NamedTuple):
+    """What one policy would do at every choice, learned from other deals. gains: one-decision gains, float64
+    (T,). weights: π ÷ the choice's probability, not clipped, float64 (T,).
+    """
+
+    gains: Float64s
+    weights: Float64s
+
+    @property
+    def clipped(self) -> NDArray[np.bool_]:
+        """Where the weight is larger than `CLIP`, bool (T,)."""
+        return self.weights > CLIP * (1 + 1e-6)
+
+
 def cross_fitted(choices: LoggedChoices, components: int = COMPONENTS) -> dict[str, Float64s]:
-    """The one-decision gain of every choice, float64 (T,), by who chooses.
+    """The one-decision gain of every choice, float64 (T,), by who chooses; see `cross_fit`."""
+    return {who: found.gains for who, found in cross_fit(choices, components).items()}
+
+
+def cross_fit(choices: LoggedChoices, components: int = COMPONENTS) -> dict[str, CrossFitted]:
+    """What each of `WHO` would do and gain at every choice.
 
     `LEARNED` is the policy, learned from other deals; `LIKELIEST` takes its likeliest candidate; `FIRST`
     takes the first candidate, and `RANDOM` any.
     """
-    gains: dict[str, Float64s] = {name: np.zeros(len(choices.won)) for name in WHO}
+    found = {name: CrossFitted(*np.zeros((2, len(choices.won)))) for name in WHO}
     fold = choices.deal % FOLDS
     for number in range(FOLDS):
         test = fold == number
@@ -159,9 +179,35 @@ def cross_fitted(choices: LoggedChoices, components: int = COMPONENTS) -> dict[s
             FIRST: np.eye(most)[np.zeros(len(pi), np.int64)],
             RANDOM: held.mask / count,
         }
+        at = np.arange(len(pi)), held.action
         for name, shares in chances.items():
-            gains[name][test] = one_decision(shares, learned, held)
-    return gains
+            found[name].gains[test] = one_decision(shares, learned, held)
+            found[name].weights[test] = shares[at] / held.shares[at]
+    return found
+
+
+class WholeGames(NamedTuple):
+    """The games of one side, weighted as if its players had chosen by a policy. weights: the product of the
+    weights of a game's choices, largest 1, float64 (G,). won: float64 (G,). deal: int (G,).
+    """
+
+    weights: Float64s
+    won: Float64s
+    deal: NDArray[np.int64]
+
+    @property
+    def effective(self) -> float:
+        """The effective number of games, (Σw)² / Σw²."""
+        return float(self.weights.sum() ** 2 / (self.weights**2).sum())
+
+
+def whole_games(choices: LoggedChoices, weights: Float64s) -> WholeGames:
+    """The games of these choices. weights: of the choices, float64 (T,)."""
+    _, first, game = np.unique(choices.game, return_index=True, return_inverse=True)
+    with np.errstate(divide="ignore"):
+        product = np.bincount(game, np.log(weights))
+    scaled: Float64s = np.exp(product - product.max())
+    return WholeGames(scaled, choices.won[first], choices.deal[first])
 
 
 def one_decision(pi: Float64s, learned: LinearPolicy, choices: LoggedChoices) -> Float64s:

@@ -12,10 +12,12 @@ from rich.markup import escape
 
 from ...errors import RecordError, StoreError
 from ...lab.experience.pool_file import check_pool, is_pool
+from ...lab.plans.policies import policy_digest, require_policy
 from ...lab.runs.verification import totals_that_differ, verify_run
 from ...lab.storage.call_store import CallStore
-from ...lab.storage.run_files import TRAINING
+from ...lab.storage.run_files import LEARNED_FROM, TRAINING
 from ...lab.storage.store import Store
+from ...lab.training.learning import read_learned
 from ...lab.training.rounds import RoundsSpec, digest_after, policy_after, round_folder, rounds_in
 from ...lab.training.run import training_in, verify_training
 from ..terminal.console import console, say
@@ -49,6 +51,8 @@ def verify(
     elif (run / TRAINING).is_file():
         in_rounds = rounds_in(run)
         check = _training if in_rounds is None else partial(_rounds, in_rounds)
+    elif (run / LEARNED_FROM).is_file():
+        check = _learned
     else:
         check = _calls if _has_calls_alone(run) else _run
     finish(check(console(), run, agents))
@@ -120,6 +124,17 @@ def _rounds(spec: RoundsSpec, console: Console, path: Path, agents: bool) -> boo
         complete &= _run(console, run, agents)
         say(console, f"policy {digest_after(path, number)} holds: {policy}")
     return complete
+
+
+def _learned(console: Console, path: Path, agents: bool) -> bool:
+    """Verify the policy that was learned from recorded games."""
+    if agents:
+        raise StoreError(f"{path} has a policy and no games; leave out --agents")
+    found = read_learned(path / LEARNED_FROM)
+    digest = found.digest or policy_digest(found.policy)  # older files do not have it
+    policy = require_policy(found.policy, digest, "learn anew")
+    say(console, f"policy {policy.digest} holds: {found.policy}")
+    return True
 
 
 def _calls(console: Console, path: Path, agents: bool) -> bool:

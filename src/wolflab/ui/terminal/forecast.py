@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Literal
 
@@ -34,7 +35,7 @@ from ...lab.runs.rehearsal import GAMES, Rehearsal, embedder_prices, longest_rep
 from ...lab.runs.runner import preflight
 from ...lab.storage.store import Store
 from ...lab.studies.study_plan import load_study
-from ...lab.training.rounds import is_in_rounds, load_rounds
+from ...lab.training.rounds import is_in_rounds, load_rounds, rehearse_rounds
 from ...usage import CallTotals
 from ..report.numbers import number
 from ..wording import counted, duration
@@ -56,28 +57,30 @@ def print_forecast(
     """Print what an experiment, a tournament, a study or a training in rounds will take. ask: prompts that
     are put to each model first.
     """
-    planned = None
-    if (kind := file_kind(source)) == "study":
-        if overrides or village:
-            raise ExperimentError(f"{source} is a study, told as it stands; leave out -o and --village")
-        study = load_study(source)
-        experiment, planned = study.on_agents, study.expected
-    elif kind == "training":
-        if not is_in_rounds(source):
-            raise ExperimentError(
-                f"{source}: a training by reinforcement learning calls no server, so that it costs nothing"
-            )
-        training = load_rounds(source, overrides)
-        # Later rounds ask less: a policy chooses in place of the model.
-        experiment, planned = training.round(1, None), {"round-1": training.games}
-    else:
-        experiment = load_experiment(source, overrides, village)
-    with console.status("Games are rehearsed on the built-in player …"):
-        rehearsal = rehearse(experiment, games, max(ask, 1))
-    seen = Seen()
-    if ask and rehearsal.calls():
-        with console.status("The models are asked …"):
-            seen = asyncio.run(_ask_models(console, experiment, rehearsal, ask))
+    planned, rehearsing = None, rehearse
+    with ExitStack() as open_until_printed:
+        if (kind := file_kind(source)) == "study":
+            if overrides or village:
+                raise ExperimentError(f"{source} is a study, told as it stands; leave out -o and --village")
+            study = load_study(source)
+            experiment, planned = study.on_agents, study.expected
+        elif kind == "training":
+            if not is_in_rounds(source):
+                raise ExperimentError(
+                    f"{source}: a training by reinforcement learning calls no server, so that it costs "
+                    "nothing"
+                )
+            rounds = load_rounds(source, overrides).ahead()
+            experiment, planned = open_until_printed.enter_context(rounds)
+            rehearsing = rehearse_rounds
+        else:
+            experiment = load_experiment(source, overrides, village)
+        with console.status("Games are rehearsed on the built-in player …"):
+            rehearsal = rehearsing(experiment, games, max(ask, 1))
+        seen = Seen()
+        if ask and rehearsal.calls():
+            with console.status("The models are asked …"):
+                seen = asyncio.run(_ask_models(console, experiment, rehearsal, ask))
     expected = forecast(rehearsal, _games_left(experiment, None, planned), seen)
     words = [source, *(["--village"] if village else [])]
     words += [word for change in overrides for word in ("-o", change)]
@@ -252,17 +255,18 @@ def forecast_first(
     command: str,
     store: Store | None = None,
     planned: Mapping[str, int] | None = None,
+    rehearsing: Callable[[Experiment, int], Rehearsal] = rehearse,
 ) -> Beginning:
     """Print what a run will take, and ask before a costly one. ExperimentError if nobody says yes. yes: it
     was given beforehand. command: the command that gives it. store: of a resumed run. planned: see
-    `_games_left`.
+    `_games_left`. rehearsing: rehearses it.
     """
     left, away = _games_left(experiment, store, planned), elsewhere(experiment)
     if not servers_of(experiment) or not any(left.values()):
         return Beginning()
     try:
         with console.status("Games are rehearsed on the built-in player …"):
-            rehearsal = rehearse(experiment, GAMES // 2)
+            rehearsal = rehearsing(experiment, GAMES // 2)
     except WolflabError as error:
         say(console, f"What this run will take cannot be told: {error}", "yellow")
         if experiment.budget == BudgetSpec() and (away or _dearest(experiment)):
