@@ -14,7 +14,9 @@ import pytest
 from recorded_learning import WORTH, gain, likeliest, planted
 
 from command_line import wolflab
+from embedding_server import EmbeddingServer
 from http_server import FakeServer, Fault, running
+from test_experience_runs import embedding_server
 from wolflab.agents.choosing import noted_choice
 from wolflab.agents.policy.checkpoint import Checkpoint, NumpyPolicy, load_policy, save
 from wolflab.agents.policy.features import CONTEXTS, contexts, features_length, stack
@@ -26,16 +28,25 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.meanings import MEANINGS
 from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.runs.decisions import recorded_decisions
+from wolflab.lab.runs.forecast import Seen, forecast
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.run_files import TRAINING
 from wolflab.lab.storage.store import Store
+from wolflab.lab.training import embedding
 from wolflab.lab.training.learning import learn_from
 from wolflab.lab.training.recorded import NOTHING_DRAWN, THERE_ALREADY, RecordedChoices, recorded_choices
-from wolflab.lab.training.rounds import load_rounds, rounds_in, start_rounds
+from wolflab.lab.training.rounds import (
+    RoundsSpec,
+    load_rounds,
+    rehearse_rounds,
+    rounds_in,
+    start_rounds,
+)
 from wolflab.lab.training.training_plan import make_training
 from wolflab.match import run_now
 from wolflab.models.embedders import resolve_embedder
+from wolflab.models.estimates import tokens
 from wolflab.policy.offline import LoggedChoices, cross_fitted, learn
 from wolflab.rules import PRESETS
 from wolflab.text.intents import intents
@@ -388,6 +399,80 @@ def test_rounds_behind_a_server_go_on_after_a_stop(tmp_path: Path) -> None:
     assert load_policy(stopped / "policy.safetensors").digest == policy.digest
     listed = {run.path for run in RunIndex((stopped,)).runs()}
     assert listed == {stopped / "round-1", stopped / "round-2"}
+
+
+def texts_of(server: EmbeddingServer) -> Counter[str]:
+    """How often each text was embedded, without the word that asks whether the server answers."""
+    return Counter(text for body in server.bodies for text in body["input"] if text != "werewolf")
+
+
+def test_texts_of_rounds_are_embedded_once_whatever_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A spent budget and a server that fails stop learning, and it goes on. The policy is that of an
+    undisturbed training, whose later rounds and forecast count the same texts.
+    """
+    plan = tmp_path / "plan.yaml"
+    monkeypatch.setattr(embedding, "_AT_ONCE", 16)
+    with embedding_server(dimensions=8) as server:
+        embedder = {"embedder": "em", "base_url": server.base_url, "retries": 0}
+        rules = {"preset": "doctor", "max_rounds": 1}
+        data = {"name": "x", "model": "village", "rules": rules, "rounds": 2, "deals": 30}
+        plan.write_text(json.dumps({**data, "learners": "werewolves", "embedder": embedder}))
+        ended = wolflab("train", str(plan), "--out", str(tmp_path / "whole"))
+        assert ended.returncode == 0, ended
+        undisturbed = texts_of(server)
+        server.bodies.clear()
+        for name in ("policy-2.safetensors", "policy.safetensors"):
+            (tmp_path / "whole" / name).unlink()
+        assert wolflab("train", "--resume", str(tmp_path / "whole")).returncode == 0
+        assert not server.bodies
+        with plan.open() as file, RoundsSpec(**json.load(file)).ahead() as (experiment, games):
+            rehearsal = rehearse_rounds(experiment, 60)
+        (texts,) = forecast(rehearsal, games, Seen()).models.values()
+        assert texts.prompt.low < sum(map(tokens, undisturbed.elements())) < texts.prompt.high
+
+        stopped = tmp_path / "stopped"
+        server.bodies.clear()
+        server.faults.extend([(500, {}, {})] * 2)
+        ended = wolflab("train", str(plan), "--out", str(stopped))
+        assert "failed 2 times" in ended.stderr
+        assert not stopped.exists()
+        server.bodies.clear()
+        ended = wolflab("train", str(plan), "--out", str(stopped), "-o", "budget.tokens=5000")
+        assert (ended.returncode, "What was embedded is kept" in ended.stdout) == (1, True), ended
+        assert texts_of(server)
+        file = stopped / TRAINING
+        file.write_text(file.read_text().replace("5000", "5000000"))
+        server.faults.extend([(500, {}, {})] * 2)
+        ended = wolflab("train", "--resume", str(stopped))
+        assert "failed 2 times" in ended.stdout.replace("\n", " ")
+        ended = wolflab("train", "--resume", str(stopped))
+        assert ended.returncode == 0, ended
+        assert texts_of(server) == undisturbed
+    digests = [load_policy(one / "policy.safetensors").digest for one in (tmp_path / "whole", stopped)]
+    assert digests[0] == digests[1]
+
+
+def test_texts_of_recorded_games_are_embedded_once(explored: Path, tmp_path: Path) -> None:
+    """The command that was stopped is given again, and every other one says so."""
+    out = tmp_path / "out"
+    with embedding_server(dimensions=8) as server:
+        embedder = f"{{embedder: em, base_url: {server.base_url}}}"
+        command = ("train", "--from", str(explored), "--embedder", embedder, "--out", str(out))
+        ended = wolflab(*command, "--tokens", "20000")
+        assert (ended.returncode, f"--out {out}" in ended.stdout.replace("\n", " ")) == (1, True), ended
+        assert "go on with the command that began it" in wolflab("status", str(out)).stderr
+        assert wolflab(*command).returncode == 0
+        assert set(texts_of(server).values()) == {1}
+    shown = wolflab("train", "--show", str(out))
+    assert "Whole games are not weighted: of 30 games of the village" in shown.stdout
+    assert (
+        f"policy {load_policy(out / 'policy.safetensors').digest} holds" in wolflab("verify", str(out)).stdout
+    )
+    for words in (("train", "--resume"), ("exploit", "--resume"), ("serve",), ("report",)):
+        assert "nothing to go on with" in wolflab(*words, str(out)).stderr, words
+    assert "already holds a policy" in wolflab(*command).stderr
 
 
 def test_games_that_all_end_alike_teach_nothing() -> None:

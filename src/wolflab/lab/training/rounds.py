@@ -37,6 +37,7 @@ from ...usage import Spent
 from ..plans.experiment import Experiment, checked
 from ..plans.meanings import MEANINGS, as_meant
 from ..plans.overrides import changes_of, override
+from ..plans.policies import policy_name_of
 from ..plans.sources import checking, read_fields
 from ..plans.specs import (
     MOST,
@@ -152,7 +153,7 @@ class RoundsSpec(Part):
         the later ones. A policy that has learned nothing chooses in these.
         """
         reads = resolve_embedder(self.embedder)
-        network = LinearConfig("linear", reads.dimensions or DIMENSIONS, MAX_PLAYERS)
+        network = LinearConfig("linear", reads.dimensions or self._length(), MAX_PLAYERS)
         arrays = {name: np.zeros(shape, np.float32) for name, shape in shapes(network).items()}
         stage = PlayerSpec(model=self.model, recipe=self.recipe).resolved_recipe().propose
         assert stage is not None
@@ -168,6 +169,13 @@ class RoundsSpec(Part):
             }
             each = self.deals * self.repeats
             yield self._experiment(own, None), {FIRST_ROUND: each, LATER_ROUNDS: self.games - each}
+
+    def _length(self) -> int:
+        """The length of vectors in a forecast, where only the server knows it: that of others' policy."""
+        name = policy_name_of(self.others)
+        if name is None or self.others.embedder != self.embedder:
+            return DIMENSIONS
+        return load_policy(name).network.dimensions
 
 
 FIRST_ROUND, LATER_ROUNDS = "round-1", "later-rounds"
