@@ -118,6 +118,7 @@ SLOW = [
     "--help",
     "CHANGELOG.md",
     *(f"docs/{page}.md" for page in ("agents", "ask-again", "experiments", "own-model", "tournament")),
+    "docs/policy-on-your-model.md",
     *(f"docs/{page}.md" for page in ("training", "wwqa", "wwqa-audit", "wwqa-eval", "wwqa-finetune")),
     *(name(page) for page in PAGES if page.parent.name == "results"),
 ]
