@@ -307,7 +307,7 @@ def _metadata(path: Path, metadata: Mapping[str, str]) -> tuple[_Metadata, AnyCo
         _refuse(path, f"its format is {stated.get('format')!r}, and this version reads format {FORMAT}")
     try:
         typed = msgspec.convert(stated, _Metadata)
-        shape = LinearConfig if typed.network.get("kind") == "linear" else NetworkConfig
+        shape: Any = LinearConfig if typed.network.get("kind") == "linear" else NetworkConfig
         network: AnyConfig = msgspec.convert(typed.network, shape)
     except (msgspec.ValidationError, ModelError) as error:
         _refuse(path, f"what it says of itself is wrong: {error}")

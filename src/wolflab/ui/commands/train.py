@@ -133,23 +133,14 @@ def train(
         raise typer.Exit(_play_rounds(screen, start_rounds(spec, out), spec, yes))
     if resume is not None and (spec_there := rounds_in(resume)) is not None:
         raise typer.Exit(_play_rounds(screen, resume, spec_there, yes))
-    if show is not None and (show / LEARNED_FROM).is_file():
-        show_learned(screen, read_learned(show / LEARNED_FROM))
-        return
-    if show is not None and (of := rounds_in(show)) is not None:
-        for number in range(of.rounds, 0, -1):
-            if (numbers := learned_after(show, number)).is_file():
-                show_learned(screen, read_learned(numbers))
-                break
-        show_progress(screen, show)
+    if show is not None:
+        _show(screen, show)
         return
     if experiment is not None:
         changes = [*set_, f"seeds={seed}"] if seed else set_
         resume = start_training(load_training(experiment, changes), out)
-    if resume is not None:
-        _run(screen, resume)
-    elif show is not None:
-        show_training(screen, show)
+    assert resume is not None
+    _run(screen, resume)
 
 
 @commands.command(
@@ -188,6 +179,19 @@ def exploit(
         resume = start_training(best_response(target_of(target), side_of(side), given, set_), out)
     assert resume is not None
     _run(console(), resume)
+
+
+def _show(console: Console, folder: Path) -> None:
+    """Print the results of a training, or of what was learned from recorded games."""
+    if (folder / LEARNED_FROM).is_file():
+        show_learned(console, read_learned(folder / LEARNED_FROM))
+    elif (spec := rounds_in(folder)) is None:
+        show_training(console, folder)
+    else:
+        done = [learned_after(folder, number) for number in range(1, spec.rounds + 1)]
+        if known := [numbers for numbers in done if numbers.is_file()]:
+            show_learned(console, read_learned(known[-1]))
+        show_progress(console, folder)
 
 
 def _check_learning(context: typer.Context) -> None:
