@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from recorded_learning import WORTH, gain, likeliest, planted
+from recorded_learning import BY_GAME, WORTH, gain, likeliest, planted
 
 from command_line import wolflab
 from embedding_server import EmbeddingServer
@@ -34,7 +34,7 @@ from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.run_files import TRAINING
 from wolflab.lab.storage.store import Store
 from wolflab.lab.training import embedding
-from wolflab.lab.training.learning import learn_from
+from wolflab.lab.training.learning import learn_from, learned
 from wolflab.lab.training.recorded import NOTHING_DRAWN, THERE_ALREADY, RecordedChoices, recorded_choices
 from wolflab.lab.training.rounds import (
     RoundsSpec,
@@ -47,7 +47,8 @@ from wolflab.lab.training.training_plan import make_training
 from wolflab.match import run_now
 from wolflab.models.embedders import resolve_embedder
 from wolflab.models.estimates import tokens
-from wolflab.policy.offline import LoggedChoices, cross_fitted, learn
+from wolflab.policy import offline
+from wolflab.policy.offline import LIKELIEST, LoggedChoices, cross_fit, cross_fitted, learn, whole_games
 from wolflab.rules import PRESETS
 from wolflab.text.intents import intents
 from wolflab.text.notes import ChoiceDraw, Chosen, Proposed
@@ -200,6 +201,9 @@ def test_choices_without_known_probabilities_are_refused(tmp_path: Path) -> None
     with pytest.raises(ExperimentError, match=r"propose\.explore") as refused:
         recorded_choices([folder])
     assert NOTHING_DRAWN in str(refused.value)
+    alone = run(tmp_path / "alone", 1, {"name": "diverse", "propose": {"candidates": 1, "explore": {}}})
+    with pytest.raises(ExperimentError, match=r"play with several candidates"):
+        recorded_choices([alone])
     plain = run(tmp_path / "plain", 1, {"name": "deductive"})
     with pytest.raises(ExperimentError, match="no finished game has a choice among candidates"):
         recorded_choices([plain])
@@ -292,6 +296,32 @@ def test_a_planted_advantage_is_found_and_none_is_not() -> None:
     for name, of_choices in gains.items():
         error = of_choices.std() / len(of_choices) ** 0.5
         assert abs(of_choices.mean()) < 4 * error, name
+
+
+def test_whole_games_are_weighted_by_what_a_policy_would_choose() -> None:
+    """Two candidates, of which the second wins 4 of 5 games: π takes it more often than the player does."""
+    rng = np.random.default_rng(0)
+    n = 2000
+    choices, _ = planted(n, 1.0, 0.0, 0.0, 1)
+    choices = choices.rows(np.arange(len(choices.won)) % BY_GAME == 0)
+    action = rng.integers(2, size=n)
+    choices = choices._replace(won=(rng.random(n) < 0.2 + 0.6 * action).astype(float))
+    games = whole_games(choices, np.where(action == 1, 1.6, 0.4))
+    assert games.effective == pytest.approx(n / 1.36, rel=0.03)
+    assert (games.weights * games.won).sum() / games.weights.sum() == pytest.approx(0.68, abs=0.03)
+    assert whole_games(choices, np.ones(n)).effective == pytest.approx(n)
+
+
+def test_weights_that_are_clipped_are_counted(monkeypatch: pytest.MonkeyPatch, explored: Path) -> None:
+    """With 4 of 10 choices explored no weight is above 7.5, and with all weights clipped none is lost."""
+    found, choices = choices_in(explored)
+    reads = resolve_embedder("hashing")
+    _, result = learned(found, choices, "x", reads, 4)
+    assert not result.clipped
+    monkeypatch.setattr(offline, "CLIP", 2.0)
+    _, result = learned(found, choices, "x", reads, 4)
+    likeliest_taken = cross_fit(choices, 4)[LIKELIEST].weights > 2
+    assert result.clipped[LIKELIEST] == likeliest_taken.sum() > 0
 
 
 def test_a_learned_policy_plays(explored: Path, tmp_path: Path) -> None:
@@ -397,6 +427,7 @@ def test_rounds_behind_a_server_go_on_after_a_stop(tmp_path: Path) -> None:
         ended = wolflab(*command, str(stopped))
         assert (ended.returncode, said in ended.stdout) == (ends, True), (command, ended)
     assert load_policy(stopped / "policy.safetensors").digest == policy.digest
+    assert "is a training in rounds" in wolflab("exploit", "--resume", str(stopped)).stderr
     listed = {run.path for run in RunIndex((stopped,)).runs()}
     assert listed == {stopped / "round-1", stopped / "round-2"}
 
@@ -510,13 +541,24 @@ def test_all_rounds_play_by_the_rules_of_the_first_day(tmp_path: Path) -> None:
 
 
 def test_a_training_in_rounds_is_forecast(tmp_path: Path) -> None:
-    """All rounds, before any begins."""
-    plan = tmp_path / "plan.yaml"
-    with running() as server:
-        plan.write_text(json.dumps(in_rounds(server)))
+    """All rounds, before any begins: both players' models, and the texts of an embedder that both policies
+    read with, whose server alone knows the length of its vectors. No server is asked.
+    """
+    plan, own = tmp_path / "plan.yaml", tmp_path / "own.safetensors"
+    with running() as server, embedding_server(dimensions=8) as vectors:
+        reads = {"embedder": "em", "base_url": vectors.base_url}
+        arrays = {"weights": np.zeros((CONTEXTS, 8), np.float32), "value_mean": np.float32(0)}
+        network, described = LinearConfig("linear", 8, 12), resolve_embedder(reads).describe()
+        save(Checkpoint("own", network, described, 3, "model", "doctor", arrays), own)
+        other = {"model": "wolf-2", "base_url": server.base_url}
+        others = {"model": other, "recipe": "strategic", "policy": str(own), "embedder": reads}
+        plan.write_text(json.dumps(in_rounds(server, others=others, embedder=reads)))
         ended = wolflab("plan", str(plan), "--games", "2")
+        assert (server.calls, vectors.bodies) == (0, [])
     assert ended.returncode == 0, ended.stderr
-    assert "60 games" in ended.stdout
+    assert "60 games. What they will take" in ended.stdout
+    for row in ("wolf-1", "wolf-2", "em (texts)"):
+        assert f"│ {row} " in ended.stdout
     assert f"wolflab train {plan}" in ended.stdout.replace("\n", " ")
     refused = wolflab("plan", "train-small")
     assert refused.returncode == 2

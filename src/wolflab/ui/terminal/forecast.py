@@ -35,7 +35,7 @@ from ...lab.runs.rehearsal import GAMES, Rehearsal, embedder_prices, longest_rep
 from ...lab.runs.runner import preflight
 from ...lab.storage.store import Store
 from ...lab.studies.study_plan import load_study
-from ...lab.training.rounds import is_in_rounds, load_rounds, rehearse_rounds
+from ...lab.training.rounds import LATER_ROUNDS, is_in_rounds, load_rounds, rehearse_rounds
 from ...usage import CallTotals
 from ..report.numbers import number
 from ..wording import counted, duration
@@ -151,7 +151,7 @@ def _tell_forecast(
 ) -> None:
     """Print the forecast's table and its basis. plan: the command that prints more."""
     of = counted(expected.games, "game")
-    if len(rehearsal.games) > 1:
+    if len(rehearsal.games) > 1 and LATER_ROUNDS not in rehearsal.games:
         of += f" in {len(rehearsal.games)} conditions"
     if not expected.models:
         say(console, f"{of}, all by built-in players: nothing is asked of a model, and nothing is paid")
@@ -310,7 +310,8 @@ def forecast_calls(
         prompts = f"{counted(one.calls, 'call')}, about {one.prompt:,} prompt tokens"
         if one.least < one.calls:  # some replies may have to be asked for again
             prompts = f"{one.least:,} to {one.calls:,} calls, at most about {one.prompt:,} prompt tokens"
-        say(console, f"{one.model}: {prompts}, {reply}; {money}")
+        replies = "" if one.reply == 0 else f", {reply}"  # an embedder gives none
+        say(console, f"{one.model}: {prompts}{replies}; {money}")
     usd = sum(one.usd or 0.0 for one in ahead)
     tokens = sum(one.prompt + (one.reply or 0) for one in ahead if one.usd is None and one.elsewhere)
     dearest = max((one.dearest for one in ahead), default=0.0)
