@@ -481,6 +481,7 @@ def test_texts_of_rounds_are_embedded_once_whatever_fails(
         ended = wolflab("train", "--resume", str(stopped))
         assert ended.returncode == 0, ended
         assert texts_of(server) == undisturbed
+    assert re.search(r"embedded to learn from them: \d", wolflab("status", str(stopped)).stdout)
     digests = [load_policy(one / "policy.safetensors").digest for one in (tmp_path / "whole", stopped)]
     assert digests[0] == digests[1]
 
