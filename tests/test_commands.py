@@ -89,6 +89,10 @@ NOT_RUN: Mapping[str, str] = {
     "wolflab run --resume runs/model -o sheriff.model.max_tokens=512": "test_servers.py does so",
     "wolflab run --resume runs/model --keep-going": "test_first_decisions.py goes on with a run that stopped",
     "wolflab train train-paper": "its embedder is a package of its own, with weights",
+    "wolflab fork RUN GAME": "it needs a game with a Sheriff; docs/forks.md has one",
+    "wolflab models --check": "the flag's name; docs/models.md has the command",
+    "wolflab train --from": "the flag's name; docs/training.md has the command",
+    "wolflab train --from RUN": "it needs a run with exploration; docs/training.md has one",
     "wolflab train --show": "the flag's name; docs/training.md has the command",
     "wolflab verify --agents": "the flag's name; README.md has the command",
 }
@@ -118,6 +122,7 @@ SLOW = [
     "--help",
     "CHANGELOG.md",
     *(f"docs/{page}.md" for page in ("agents", "ask-again", "experiments", "own-model", "tournament")),
+    "docs/policy-on-your-model.md",
     *(f"docs/{page}.md" for page in ("training", "wwqa", "wwqa-audit", "wwqa-eval", "wwqa-finetune")),
     *(name(page) for page in PAGES if page.parent.name == "results"),
 ]

@@ -11,29 +11,44 @@ from typing import Any
 
 import numpy as np
 import pytest
-from recorded_learning import WORTH, gain, likeliest, planted
+from recorded_learning import BY_GAME, WORTH, gain, likeliest, planted
 
 from command_line import wolflab
+from embedding_server import EmbeddingServer
 from http_server import FakeServer, Fault, running
+from test_experience_runs import embedding_server
 from wolflab.agents.choosing import noted_choice
-from wolflab.agents.policy.checkpoint import NumpyPolicy, load_policy
-from wolflab.agents.policy.features import Batch, features_length, stack
-from wolflab.agents.policy.network import Network
+from wolflab.agents.policy.checkpoint import Checkpoint, NumpyPolicy, load_policy, save
+from wolflab.agents.policy.features import CONTEXTS, contexts, features_length, stack
+from wolflab.agents.policy.network import LinearConfig, probabilities
 from wolflab.agents.policy.policy import Observation, Weights
 from wolflab.agents.recipes import RECIPES
 from wolflab.errors import ExperimentError
 from wolflab.lab.plans.loading import build
+from wolflab.lab.plans.meanings import MEANINGS
 from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.runs.decisions import recorded_decisions
+from wolflab.lab.runs.forecast import Seen, forecast
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.runs.runner import play_run
+from wolflab.lab.storage.run_files import TRAINING
 from wolflab.lab.storage.store import Store
-from wolflab.lab.training.learning import learn_from
-from wolflab.lab.training.recorded import NOTHING_DRAWN, THERE_ALREADY, recorded_choices
-from wolflab.lab.training.rounds import load_rounds
+from wolflab.lab.training import embedding
+from wolflab.lab.training.learning import learn_from, learned
+from wolflab.lab.training.recorded import NOTHING_DRAWN, THERE_ALREADY, RecordedChoices, recorded_choices
+from wolflab.lab.training.rounds import (
+    RoundsSpec,
+    load_rounds,
+    rehearse_rounds,
+    rounds_in,
+    start_rounds,
+)
 from wolflab.lab.training.training_plan import make_training
+from wolflab.match import run_now
 from wolflab.models.embedders import resolve_embedder
-from wolflab.policy.offline import CONTEXTS, as_network, contexts, cross_fitted, learn
+from wolflab.models.estimates import tokens
+from wolflab.policy import offline
+from wolflab.policy.offline import LIKELIEST, LoggedChoices, cross_fit, cross_fitted, learn, whole_games
 from wolflab.rules import PRESETS
 from wolflab.text.intents import intents
 from wolflab.text.notes import ChoiceDraw, Chosen, Proposed
@@ -55,6 +70,13 @@ def run(folder: Path, deals: int, recipe: dict[str, Any], **player: Any) -> Path
     with Store.create(folder, experiment) as store:
         play_run(store)
     return folder
+
+
+def choices_in(*folders: Path) -> tuple[RecordedChoices, LoggedChoices]:
+    """The choices of runs, as read and as arrays."""
+    found = recorded_choices(folders)
+    vectors = run_now(resolve_embedder("hashing").embed(found.texts))
+    return found, found.logged(dict(zip(found.texts, vectors, strict=True)))
 
 
 def notes_of(folder: Path) -> list[tuple[int, int, list[Any]]]:
@@ -164,24 +186,27 @@ def test_recorded_observations_are_those_of_play(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(NumpyPolicy, "weigh", watched)
     folder = run(tmp_path / "run", 2, {"name": "strategic"}, policy="small")
-    found = recorded_choices([folder], resolve_embedder("hashing"))
+    found, choices = choices_in(folder)
     batch = stack([one for one in seen if len(one.candidates) > 1], 7, found.most)
     for name in ("player", "candidates", "mask"):
-        at_play, recorded = getattr(batch, name), getattr(found.choices, name)
+        at_play, recorded = getattr(batch, name), getattr(choices, name)
         rows = [sorted(row.tobytes() for row in array) for array in (at_play, recorded)]
         assert rows[0] == rows[1], name
-    assert len(found.choices.won) > 20
-    assert found.models == ("village",)
+    assert len(choices.won) > 20
+    assert found.models == {"village"}
 
 
 def test_choices_without_known_probabilities_are_refused(tmp_path: Path) -> None:
     folder = run(tmp_path / "run", 1, {"name": "diverse"})
     with pytest.raises(ExperimentError, match=r"propose\.explore") as refused:
-        recorded_choices([folder], resolve_embedder(EMBEDDER))
+        recorded_choices([folder])
     assert NOTHING_DRAWN in str(refused.value)
+    alone = run(tmp_path / "alone", 1, {"name": "diverse", "propose": {"candidates": 1, "explore": {}}})
+    with pytest.raises(ExperimentError, match=r"play with several candidates"):
+        recorded_choices([alone])
     plain = run(tmp_path / "plain", 1, {"name": "deductive"})
     with pytest.raises(ExperimentError, match="no finished game has a choice among candidates"):
-        recorded_choices([plain], resolve_embedder(EMBEDDER))
+        recorded_choices([plain])
 
 
 def test_a_choice_counts_once(tmp_path: Path) -> None:
@@ -206,47 +231,58 @@ def test_a_choice_counts_once(tmp_path: Path) -> None:
         for turn in record.turns
     )
     shutil.copytree(tmp_path / "forked", tmp_path / "copy")
-    once = recorded_choices([tmp_path / "forked"], resolve_embedder(EMBEDDER))
-    twice = recorded_choices([tmp_path / "forked", tmp_path / "copy"], resolve_embedder(EMBEDDER))
+    once = recorded_choices([tmp_path / "forked"])
+    twice = recorded_choices([tmp_path / "forked", tmp_path / "copy"])
     assert any(record.shared for record in records)
-    assert len(once.choices.won) == len(twice.choices.won) == own
+    assert len(once.choices) == len(twice.choices) == own
     assert twice.left_out[THERE_ALREADY] == 2 * once.left_out[THERE_ALREADY] + own
     other = run(tmp_path / "other", 2, {"name": "diverse", "propose": {"explore": {"share": 0.2}}})
-    both = recorded_choices([tmp_path / "forked", other], resolve_embedder(EMBEDDER))
+    _, both = choices_in(tmp_path / "forked", other)
     with Store.open_for_reading(other) as store:
         records += [store.record(row.id) for row in store.games("done")]
     deals = [record.header["deal"] for record in records]
-    assert len(np.unique(both.choices.deal)) == len({*deals})
+    assert len(np.unique(both.deal)) == len({*deals})
 
 
 def test_a_policy_has_room_for_all_candidates_of_its_players(tmp_path: Path) -> None:
     """Also for an intent that happened not to be open in any of the games."""
     recipe = {"name": "atomic", "propose": {"explore": {"share": 0.4}}}
     folder = run(tmp_path / "run", 1, recipe, policy="small-atomic")
-    found = recorded_choices([folder], resolve_embedder(EMBEDDER))
-    assert found.choices.mask.sum(axis=1).max() < found.most == len(intents(PRESETS["doctor"]))
+    found, choices = choices_in(folder)
+    assert choices.mask.sum(axis=1).max() < found.most == len(intents(PRESETS["doctor"]))
 
 
 # -- learning ---------------------------------------------------------------------------------------
 
 
-def test_a_linear_policy_is_stored_as_a_network() -> None:
+def test_a_linear_policy_is_the_same_in_its_file(tmp_path: Path) -> None:
+    """A player's π is that of learning, at tables of every size, and the file keeps it to the bit."""
     rng = np.random.default_rng(0)
-    weights, rows, n = rng.normal(0, 8, (CONTEXTS, 32)), 60, 3
-    config, arrays = as_network(weights, 7, 12.5)
-    player = rng.random((rows, features_length(7))).astype(np.float32)
-    player[:, 7:11] = np.eye(4)[np.arange(rows) % 4]
-    player[:, 12:15] = np.eye(3)[np.arange(rows) % 3]
-    vectors = rng.normal(size=(rows, n, 32)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
-    text = rng.normal(size=(rows, 32)).astype(np.float32)
-    network = Network(config, arrays)
-    out = network.forward(Batch(player, text, vectors, np.ones((rows, n), np.bool_)))
-    wanted = np.einsum("tnd,td->tn", vectors, weights[contexts(player)])
-    apart = out.logits - wanted
-    assert set(contexts(player)) == set(range(CONTEXTS))
-    assert np.abs(apart - apart.mean(axis=1, keepdims=True)).max() < 1e-3
-    assert out.value * network.value_scale + network.value_mean == pytest.approx(12.5)
+    weights, n = rng.normal(0, 8, (CONTEXTS, 32)), 3
+    arrays = {"weights": weights.astype(np.float32), "value_mean": np.array(12.5, np.float32)}
+    reads = resolve_embedder(EMBEDDER).describe()
+    network = LinearConfig("linear", 32, 12)
+    made = Checkpoint("mine", network, reads, n, "model", "doctor", arrays)
+    save(made, tmp_path / "mine.safetensors")
+    policy = NumpyPolicy(load_policy(tmp_path / "mine.safetensors"))
+    assert policy.checkpoint.digest == made.digest
+    assert policy.checkpoint.network == network
+    seen = []
+    for row in range(60):
+        players = 7 if row % 2 else 12
+        player = rng.random(features_length(players)).astype(np.float32)
+        player[players : players + 4] = np.eye(4)[row % 4]
+        player[players + 5 : players + 8] = np.eye(3)[row % 3]
+        vectors = rng.normal(size=(n + 1, 32)).astype(np.float32)
+        seen.append(Observation(player, vectors[0], vectors[1:], players))
+    batch = policy.lay_out(seen)
+    logits = np.einsum("tnd,td->tn", batch.candidates, weights[contexts(batch.player)])
+    found = policy.weigh_many(seen)
+    assert set(contexts(batch.player)) == set(range(CONTEXTS))
+    assert np.abs(np.stack([one.probabilities for one in found]) - probabilities(logits)).max() < 1e-4
+    assert {one.value for one in found} == {12.5}
+    for one, of_batch in zip(seen, found, strict=True):
+        assert policy.weigh_many([one])[0].probabilities.tobytes() == of_batch.probabilities.tobytes()
 
 
 def test_a_planted_advantage_is_found_and_none_is_not() -> None:
@@ -260,6 +296,32 @@ def test_a_planted_advantage_is_found_and_none_is_not() -> None:
     for name, of_choices in gains.items():
         error = of_choices.std() / len(of_choices) ** 0.5
         assert abs(of_choices.mean()) < 4 * error, name
+
+
+def test_whole_games_are_weighted_by_what_a_policy_would_choose() -> None:
+    """Two candidates, of which the second wins 4 of 5 games: π takes it more often than the player does."""
+    rng = np.random.default_rng(0)
+    n = 2000
+    choices, _ = planted(n, 1.0, 0.0, 0.0, 1)
+    choices = choices.rows(np.arange(len(choices.won)) % BY_GAME == 0)
+    action = rng.integers(2, size=n)
+    choices = choices._replace(won=(rng.random(n) < 0.2 + 0.6 * action).astype(float))
+    games = whole_games(choices, np.where(action == 1, 1.6, 0.4))
+    assert games.effective == pytest.approx(n / 1.36, rel=0.03)
+    assert (games.weights * games.won).sum() / games.weights.sum() == pytest.approx(0.68, abs=0.03)
+    assert whole_games(choices, np.ones(n)).effective == pytest.approx(n)
+
+
+def test_weights_that_are_clipped_are_counted(monkeypatch: pytest.MonkeyPatch, explored: Path) -> None:
+    """With 4 of 10 choices explored no weight is above 7.5, and with all weights clipped none is lost."""
+    found, choices = choices_in(explored)
+    reads = resolve_embedder("hashing")
+    _, result = learned(found, choices, "x", reads, 4)
+    assert not result.clipped
+    monkeypatch.setattr(offline, "CLIP", 2.0)
+    _, result = learned(found, choices, "x", reads, 4)
+    likeliest_taken = cross_fit(choices, 4)[LIKELIEST].weights > 2
+    assert result.clipped[LIKELIEST] == likeliest_taken.sum() > 0
 
 
 def test_a_learned_policy_plays(explored: Path, tmp_path: Path) -> None:
@@ -286,6 +348,8 @@ def test_a_learned_policy_plays(explored: Path, tmp_path: Path) -> None:
     ]
     assert all(sum(shares) == pytest.approx(1, abs=1e-5) for shares in chances)
     assert any(max(shares) > 1.05 / len(shares) for shares in chances)
+    begun = wolflab("train", "train-small", "-o", f"start={out / 'policy.safetensors'}")
+    assert "was learned from recorded games and is linear" in begun.stderr.replace("\n", " ")
 
 
 def test_a_policy_that_meets_another_models_candidates_says_so() -> None:
@@ -365,8 +429,84 @@ def test_rounds_behind_a_server_go_on_after_a_stop(tmp_path: Path) -> None:
         ended = wolflab(*command, str(stopped))
         assert (ended.returncode, said in ended.stdout) == (ends, True), (command, ended)
     assert load_policy(stopped / "policy.safetensors").digest == policy.digest
+    assert "is a training in rounds" in wolflab("exploit", "--resume", str(stopped)).stderr
     listed = {run.path for run in RunIndex((stopped,)).runs()}
     assert listed == {stopped / "round-1", stopped / "round-2"}
+
+
+def texts_of(server: EmbeddingServer) -> Counter[str]:
+    """How often each text was embedded, without the word that asks whether the server answers."""
+    return Counter(text for body in server.bodies for text in body["input"] if text != "werewolf")
+
+
+def test_texts_of_rounds_are_embedded_once_whatever_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A spent budget and a server that fails stop learning, and it goes on. The policy is that of an
+    undisturbed training, whose later rounds and forecast count the same texts.
+    """
+    plan = tmp_path / "plan.yaml"
+    monkeypatch.setattr(embedding, "_AT_ONCE", 16)
+    with embedding_server(dimensions=8) as server:
+        embedder = {"embedder": "em", "base_url": server.base_url, "retries": 0}
+        rules = {"preset": "doctor", "max_rounds": 1}
+        data = {"name": "x", "model": "village", "rules": rules, "rounds": 2, "deals": 30}
+        plan.write_text(json.dumps({**data, "learners": "werewolves", "embedder": embedder}))
+        ended = wolflab("train", str(plan), "--out", str(tmp_path / "whole"))
+        assert ended.returncode == 0, ended
+        undisturbed = texts_of(server)
+        server.bodies.clear()
+        for name in ("policy-2.safetensors", "policy.safetensors"):
+            (tmp_path / "whole" / name).unlink()
+        assert wolflab("train", "--resume", str(tmp_path / "whole")).returncode == 0
+        assert not server.bodies
+        with plan.open() as file, RoundsSpec(**json.load(file)).ahead() as (experiment, games):
+            rehearsal = rehearse_rounds(experiment, 60)
+        (texts,) = forecast(rehearsal, games, Seen()).models.values()
+        assert texts.prompt.low < sum(map(tokens, undisturbed.elements())) < texts.prompt.high
+
+        stopped = tmp_path / "stopped"
+        server.bodies.clear()
+        server.faults.extend([(500, {}, {})] * 2)
+        ended = wolflab("train", str(plan), "--out", str(stopped))
+        assert "failed 2 times" in ended.stderr
+        assert not stopped.exists()
+        server.bodies.clear()
+        ended = wolflab("train", str(plan), "--out", str(stopped), "-o", "budget.tokens=5000")
+        assert (ended.returncode, "What was embedded is kept" in ended.stdout) == (1, True), ended
+        assert texts_of(server)
+        file = stopped / TRAINING
+        file.write_text(file.read_text().replace("5000", "5000000"))
+        server.faults.extend([(500, {}, {})] * 2)
+        ended = wolflab("train", "--resume", str(stopped))
+        assert "failed 2 times" in ended.stdout.replace("\n", " ")
+        ended = wolflab("train", "--resume", str(stopped))
+        assert ended.returncode == 0, ended
+        assert texts_of(server) == undisturbed
+    assert re.search(r"embedded to learn from them: \d", wolflab("status", str(stopped)).stdout)
+    digests = [load_policy(one / "policy.safetensors").digest for one in (tmp_path / "whole", stopped)]
+    assert digests[0] == digests[1]
+
+
+def test_texts_of_recorded_games_are_embedded_once(explored: Path, tmp_path: Path) -> None:
+    """The command that was stopped is given again, and every other one says so."""
+    out = tmp_path / "out"
+    with embedding_server(dimensions=8) as server:
+        embedder = f"{{embedder: em, base_url: {server.base_url}}}"
+        command = ("train", "--from", str(explored), "--embedder", embedder, "--out", str(out))
+        ended = wolflab(*command, "--tokens", "20000")
+        assert (ended.returncode, f"--out {out}" in ended.stdout.replace("\n", " ")) == (1, True), ended
+        assert "go on with the command that began it" in wolflab("status", str(out)).stderr
+        assert wolflab(*command).returncode == 0
+        assert set(texts_of(server).values()) == {1}
+    shown = wolflab("train", "--show", str(out))
+    assert "Whole games are not weighted: of 30 games of the village" in shown.stdout
+    assert (
+        f"policy {load_policy(out / 'policy.safetensors').digest} holds" in wolflab("verify", str(out)).stdout
+    )
+    for words in (("train", "--resume"), ("exploit", "--resume"), ("serve",), ("report",)):
+        assert "nothing to go on with" in wolflab(*words, str(out)).stderr, words
+    assert "already holds a policy" in wolflab(*command).stderr
 
 
 def test_games_that_all_end_alike_teach_nothing() -> None:
@@ -391,14 +531,37 @@ def test_a_training_in_rounds_is_checked(tmp_path: Path) -> None:
             load_rounds(file)
 
 
+def test_all_rounds_play_by_the_rules_of_the_first_day(tmp_path: Path) -> None:
+    """A folder keeps the version of what names meant; one of before it was kept has that of its time."""
+    plan = {"name": "x", "model": "village", "rounds": 2}
+    for version, tells in (({"meanings": "2"}, True), ({}, False)):
+        (tmp_path / TRAINING).write_text(json.dumps(plan | version))
+        spec = rounds_in(tmp_path)
+        assert spec is not None
+        assert spec.round(2, None).ruleset("round-2").tell_horizon is tells
+    begun = start_rounds(load_rounds(tmp_path / TRAINING), tmp_path / "begun")
+    assert f"meanings: '{MEANINGS}'" in (begun / TRAINING).read_text()
+
+
 def test_a_training_in_rounds_is_forecast(tmp_path: Path) -> None:
-    """All rounds, before any begins."""
-    plan = tmp_path / "plan.yaml"
-    with running() as server:
-        plan.write_text(json.dumps(in_rounds(server)))
+    """All rounds, before any begins: both players' models, and the texts of an embedder that both policies
+    read with, whose server alone knows the length of its vectors. No server is asked.
+    """
+    plan, own = tmp_path / "plan.yaml", tmp_path / "own.safetensors"
+    with running() as server, embedding_server(dimensions=8) as vectors:
+        reads = {"embedder": "em", "base_url": vectors.base_url}
+        arrays = {"weights": np.zeros((CONTEXTS, 8), np.float32), "value_mean": np.float32(0)}
+        network, described = LinearConfig("linear", 8, 12), resolve_embedder(reads).describe()
+        save(Checkpoint("own", network, described, 3, "model", "doctor", arrays), own)
+        other = {"model": "wolf-2", "base_url": server.base_url}
+        others = {"model": other, "recipe": "strategic", "policy": str(own), "embedder": reads}
+        plan.write_text(json.dumps(in_rounds(server, others=others, embedder=reads)))
         ended = wolflab("plan", str(plan), "--games", "2")
+        assert (server.calls, vectors.bodies) == (0, [])
     assert ended.returncode == 0, ended.stderr
-    assert "60 games" in ended.stdout
+    assert "60 games. What they will take" in ended.stdout
+    for row in ("wolf-1", "wolf-2", "em (texts)"):
+        assert f"│ {row} " in ended.stdout
     assert f"wolflab train {plan}" in ended.stdout.replace("\n", " ")
     refused = wolflab("plan", "train-small")
     assert refused.returncode == 2

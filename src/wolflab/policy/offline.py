@@ -18,11 +18,12 @@ for each context (side and phase):
 *Gains* are one-decision estimates: the policy chooses once, then all goes on as it was recorded. They are
 doubly robust (Dudík, Langford and Li 2011), with weights clipped at `CLIP`, and made on deals that the policy
 was not learned from. The gains of several choices of a game add up to first order only, as choices that
-change together may help or hinder each other. Whole games are not weighted: the products of a game's weights
-are so uneven that a few games would decide alone (`benchmarks/recorded_learning.py` prints how many).
+change together may help or hinder each other. *Whole games* are weighted only where enough of them count: the
+products of a game's weights are mostly so uneven that a few games would decide alone (`WholeGames.effective`;
+`benchmarks/recorded_learning.py` prints how many).
 
-The policy is stored as an ordinary network (`as_network`), so that players and tournaments take it as any
-other.
+The policy is stored as a network of its own kind (`agents.policy.network.LinearNetwork`), so that players and
+tournaments take it as any other.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..agents.policy.features import CLASSES, PHASES, capacity_of
-from ..agents.policy.network import NetworkConfig, probabilities, shapes
+from ..agents.policy.features import CONTEXTS, contexts
+from ..agents.policy.network import probabilities
 from ..agents.policy.policy import Float32s
 
 Float64s = NDArray[np.float64]
@@ -59,8 +60,6 @@ _CLONING_PENALTY = 1.0
 LEARNED, LIKELIEST, FIRST, RANDOM = "learned", "learned, likeliest", "first candidate", "at random"
 WHO = (LEARNED, LIKELIEST, FIRST, RANDOM)
 """Who chooses in estimates."""
-CONTEXTS = 2 * len(PHASES)
-"""The contexts: the village's choices by phase, then the Werewolves'."""
 
 
 class LoggedChoices(NamedTuple):
@@ -102,18 +101,6 @@ class LoggedChoices(NamedTuple):
         return contexts(self.player)
 
 
-def contexts(player: Float32s) -> NDArray[np.int64]:
-    """The contexts of player vectors (T, V), int (T,): (0 for the village, 1 for Werewolves) × the number of
-    phases + the phase.
-    """
-    roles = capacity_of(player.shape[1])
-    phases = roles + len(CLASSES) + 1
-    wolf = player[:, roles + CLASSES.index("Werewolf")] > 0
-    phase = player[:, phases : phases + len(PHASES)].argmax(axis=1)
-    found: NDArray[np.int64] = wolf.astype(np.int64) * len(PHASES) + phase
-    return found
-
-
 # -- learning ---------------------------------------------------------------------------------------
 
 
@@ -152,13 +139,32 @@ def learn(
     return LinearPolicy(own + advantage / temperature, advantage, expected)
 
 
+class CrossFitted(NamedTuple):
+    """What one policy would do at every choice, learned from other deals. gains: one-decision gains, float64
+    (T,). weights: π ÷ the choice's probability, not clipped, float64 (T,).
+    """
+
+    gains: Float64s
+    weights: Float64s
+
+    @property
+    def clipped(self) -> NDArray[np.bool_]:
+        """Where the weight is larger than `CLIP`, bool (T,)."""
+        return self.weights > CLIP * (1 + 1e-6)
+
+
 def cross_fitted(choices: LoggedChoices, components: int = COMPONENTS) -> dict[str, Float64s]:
-    """The one-decision gain of every choice, float64 (T,), by who chooses.
+    """The one-decision gain of every choice, float64 (T,), by who chooses; see `cross_fit`."""
+    return {who: found.gains for who, found in cross_fit(choices, components).items()}
+
+
+def cross_fit(choices: LoggedChoices, components: int = COMPONENTS) -> dict[str, CrossFitted]:
+    """What each of `WHO` would do and gain at every choice.
 
     `LEARNED` is the policy, learned from other deals; `LIKELIEST` takes its likeliest candidate; `FIRST`
     takes the first candidate, and `RANDOM` any.
     """
-    gains: dict[str, Float64s] = {name: np.zeros(len(choices.won)) for name in WHO}
+    found = {name: CrossFitted(*np.zeros((2, len(choices.won)))) for name in WHO}
     fold = choices.deal % FOLDS
     for number in range(FOLDS):
         test = fold == number
@@ -173,9 +179,35 @@ def cross_fitted(choices: LoggedChoices, components: int = COMPONENTS) -> dict[s
             FIRST: np.eye(most)[np.zeros(len(pi), np.int64)],
             RANDOM: held.mask / count,
         }
+        at = np.arange(len(pi)), held.action
         for name, shares in chances.items():
-            gains[name][test] = one_decision(shares, learned, held)
-    return gains
+            found[name].gains[test] = one_decision(shares, learned, held)
+            found[name].weights[test] = shares[at] / held.shares[at]
+    return found
+
+
+class WholeGames(NamedTuple):
+    """The games of one side, weighted as if its players had chosen by a policy. weights: the product of the
+    weights of a game's choices, largest 1, float64 (G,). won: float64 (G,). deal: int (G,).
+    """
+
+    weights: Float64s
+    won: Float64s
+    deal: NDArray[np.int64]
+
+    @property
+    def effective(self) -> float:
+        """The effective number of games, (Σw)² / Σw²."""
+        return float(self.weights.sum() ** 2 / (self.weights**2).sum())
+
+
+def whole_games(choices: LoggedChoices, weights: Float64s) -> WholeGames:
+    """The games of these choices. weights: of the choices, float64 (T,)."""
+    _, first, game = np.unique(choices.game, return_index=True, return_inverse=True)
+    with np.errstate(divide="ignore"):
+        product = np.bincount(game, np.log(weights))
+    scaled: Float64s = np.exp(product - product.max())
+    return WholeGames(scaled, choices.won[first], choices.deal[first])
 
 
 def one_decision(pi: Float64s, learned: LinearPolicy, choices: LoggedChoices) -> Float64s:
@@ -290,59 +322,3 @@ def _own(choices: LoggedChoices, described: Float64s, target: Float64s) -> Float
 
     found = minimize(loss, np.zeros(design.shape[2]), jac=True, method="L-BFGS-B", options={"maxiter": 100})
     return _for_contexts(found.x, size)
-
-
-# -- as a network -----------------------------------------------------------------------------------
-
-
-def as_network(weights: Float64s, capacity: int, value: float) -> tuple[NetworkConfig, dict[str, Float32s]]:
-    """A network with these logits: `weights` (contexts, D) · a candidate's embedding.
-
-    capacity: the number of seats that it has room for. value: what its critic always says, in points.
-    Attention adds nothing. The encoder turns side and phase into a one-hot context. A candidate's token has
-    its score in every context; large constants keep LayerNorm from rescaling it (to 1e-5 of the largest
-    score).
-    """
-    dimensions, pair = weights.shape[1], 2 * CONTEXTS
-    width = pair + 2 if dimensions != pair + 2 else pair + 4
-    config = NetworkConfig("linear", dimensions, capacity, width, 1, 1, 3, CONTEXTS + 2)
-    arrays = {name: np.zeros(shape) for name, shape in shapes(config).items()}
-    large = 1000 * max(1.0, float(np.linalg.norm(weights, axis=1).max()))
-    # Both signs of each score: the mean of a token is 0.
-    signed = np.vstack([weights, -weights]) / math.sqrt(dimensions)
-    arrays["candidate.weight"][:pair] = signed
-    constants = np.zeros(width)
-    constants[pair : pair + 2] = large, -large
-    arrays["candidate.bias"] = constants
-    _encode_context(arrays, capacity, large, constants)
-    scale = math.sqrt(2 * large / math.sqrt(width / 2))
-    arrays["norm.weight"][:pair] = scale
-    arrays["value_mean"], arrays["value_scale"] = np.array(value), np.array(1.0)
-    arrays["attention.0.norm.weight"][:] = 1.0
-    return config, {name: array.astype(np.float32) for name, array in arrays.items()}
-
-
-def _encode_context(arrays: dict[str, Float64s], capacity: int, large: float, constants: Float64s) -> None:
-    """The encoder: player vector → one-hot context → that context's place in the state."""
-    hidden, roles = CONTEXTS + 2, capacity
-    phases = roles + len(CLASSES) + 1
-    wolf = CLASSES.index("Werewolf")
-    for context in range(CONTEXTS):
-        side, phase = divmod(context, len(PHASES))
-        for role in range(len(CLASSES)):
-            arrays["encoder.0.weight"][context, roles + role] = float((role == wolf) == bool(side))
-        arrays["encoder.0.weight"][context, phases + phase] = 1.0
-        arrays["encoder.1.weight"][context, context] = 1.0
-        arrays["encoder.2.weight"][context, context] = large
-        arrays["encoder.2.weight"][CONTEXTS + context, context] = -large
-    arrays["encoder.2.bias"] = constants
-    # Before each LayerNorm the values are the same in another order, so that it only scales by a constant.
-    # The first layer counts what a context has in common with the player's (2 for its own, 1 for those of its
-    # side or phase, else 0); the second one has 1 for its own.
-    for layer, values, least in ((0, (2, 1, 1, 1, 0, 0), 1.0), (1, (1, 0, 0, 0, 0, 0), 0.0)):
-        mean = sum(values) / CONTEXTS
-        arrays[f"encoder.{layer}.bias"][:CONTEXTS] = -mean
-        arrays[f"encoder.{layer}.bias"][CONTEXTS:] = 1.0, -1.0
-        variance = (sum((value - mean) ** 2 for value in values) + 2) / hidden
-        arrays[f"encoder_norms.{layer}.weight"][:CONTEXTS] = math.sqrt(variance + 1e-5)
-        arrays[f"encoder_norms.{layer}.bias"][:CONTEXTS] = mean - least

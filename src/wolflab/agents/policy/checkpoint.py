@@ -28,7 +28,7 @@ from ..base import Agent
 from ..language import LanguageAgent
 from ..recipes import Proposal, Recipe
 from .features import INPUTS, Batch, stack
-from .network import Network, NetworkConfig, check_arrays, probabilities
+from .network import AnyConfig, LinearConfig, NetworkConfig, check_arrays, network_of, probabilities
 from .policy import Float32s, Observation, Weights
 
 FORMAT = 1
@@ -47,15 +47,13 @@ CANDIDATES_OF = "candidates_of"
 
 _KEY, _DIGEST = "wolflab", "digest"
 """The keys of the JSON and of the digest in the file's metadata."""
-_APART = 256
-"""Up to this width each decision of a batch is computed separately; wider networks would be far slower."""
 
 
 class _Metadata(msgspec.Struct, forbid_unknown_fields=True):
     """The JSON of a file."""
 
     format: int
-    network: NetworkConfig
+    network: dict[str, Any]
     embedder: dict[str, Any]
     candidates: int
     source: Source
@@ -75,7 +73,7 @@ class Checkpoint:
     """
 
     name: str
-    network: NetworkConfig
+    network: AnyConfig
     embedder: Mapping[str, Any]
     candidates: int
     source: Source
@@ -240,7 +238,7 @@ def load_policy(name_or_path: str | Path) -> Checkpoint:
             raise FileNotFoundError
         with safe_open(str(path), framework="np") as file:
             metadata = file.metadata() or {}
-            stated = _metadata(path, metadata)
+            stated, network = _metadata(path, metadata)
             kept = {name: str(file.get_slice(name).get_dtype()) for name in file.keys()}  # noqa: SIM118
             strange = sorted({dtype for dtype in kept.values() if dtype not in ("F16", "F32")})
             if strange:
@@ -258,7 +256,7 @@ def load_policy(name_or_path: str | Path) -> Checkpoint:
     try:
         checkpoint = Checkpoint(
             path.stem,
-            stated.network,
+            network,
             stated.embedder,
             stated.candidates,
             stated.source,
@@ -298,7 +296,7 @@ def _digest(stated: str, arrays: Mapping[str, Float32s]) -> str:
     return digest.hexdigest()
 
 
-def _metadata(path: Path, metadata: Mapping[str, str]) -> _Metadata:
+def _metadata(path: Path, metadata: Mapping[str, str]) -> tuple[_Metadata, AnyConfig]:
     if _KEY not in metadata:
         _refuse(path, "it is a safetensors file of somebody else's: it does not say what it is")
     try:
@@ -309,12 +307,14 @@ def _metadata(path: Path, metadata: Mapping[str, str]) -> _Metadata:
         _refuse(path, f"its format is {stated.get('format')!r}, and this version reads format {FORMAT}")
     try:
         typed = msgspec.convert(stated, _Metadata)
+        shape: Any = LinearConfig if typed.network.get("kind") == "linear" else NetworkConfig
+        network: AnyConfig = msgspec.convert(typed.network, shape)
     except (msgspec.ValidationError, ModelError) as error:
         _refuse(path, f"what it says of itself is wrong: {error}")
-    strange = sorted(stated["network"].keys() - asdict(typed.network))
+    strange = sorted(typed.network.keys() - asdict(network))
     if strange:
         _refuse(path, f"what it says of itself is wrong: there is no field network.{strange[0]}")
-    return typed
+    return typed, network
 
 
 def _refuse(path: Path, why: str) -> NoReturn:
@@ -329,7 +329,7 @@ class NumpyPolicy:
     def __init__(self, checkpoint: Checkpoint) -> None:
         self.checkpoint = checkpoint
         self.name = checkpoint.name
-        self.network = Network(checkpoint.network, checkpoint.arrays)
+        self.network = network_of(checkpoint.network, checkpoint.arrays)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, NumpyPolicy) and self.checkpoint.digest == other.checkpoint.digest
@@ -375,7 +375,7 @@ class NumpyPolicy:
         """π, float64 (B, N), 0 for padding, and values in units of reward, float64 (B,)."""
         network = self.network
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            logits, value = network.forward(batch, apart=self.checkpoint.network.width <= _APART)
+            logits, value = network.forward(batch)
             shares = probabilities(logits)
         values = value.astype(np.float64) * network.value_scale + network.value_mean
         if not (np.isfinite(shares).all() and np.isfinite(values).all()):

@@ -63,6 +63,8 @@ ROUNDS = 3
 CLASSES = ("Werewolf", "Seer", "Doctor", "Villager")
 """The classes of roles, in the order of Table 3."""
 PHASES = ("night", "discussion", "voting")
+CONTEXTS = 2 * len(PHASES)
+"""The contexts of a decision: the village's by phase, then the Werewolves'."""
 
 _WOLF, _SEER, _DOCTOR, _VILLAGER = range(len(CLASSES))
 _TENTH = 0.1
@@ -90,6 +92,18 @@ def capacity_of(length: int) -> int:
 def _block(players: int) -> int:
     """Values of one round: secret action, announcement, and each seat's vote."""
     return 2 * players + players * players
+
+
+def contexts(player: Float32s) -> NDArray[np.int64]:
+    """The contexts of player vectors (T, V), int (T,): (0 for the village, 1 for Werewolves) × the number of
+    phases + the phase.
+    """
+    roles = capacity_of(player.shape[1])
+    phases = roles + len(CLASSES) + 1
+    wolf = player[:, roles + _WOLF] > 0
+    phase = player[:, phases : phases + len(PHASES)].argmax(axis=1)
+    found: NDArray[np.int64] = wolf.astype(np.int64) * len(PHASES) + phase
+    return found
 
 
 def class_of(role: Role) -> int:

@@ -15,6 +15,9 @@ The paper leaves some points open. They are decided here:
 - Attention normalises its input, not its residual (pre-LN), and one LayerNorm follows it.
 - The critic has one hidden layer with ReLU. Its values are normalised as in training; `value_mean` and
   `value_scale` convert them to units of reward.
+
+A second kind, `LinearNetwork`, has weights of a candidate's embedding alone. Policies that are learned from
+recorded games are of this kind (`wolflab.policy.offline`).
 """
 
 from __future__ import annotations
@@ -23,19 +26,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ModelError
-from .features import Batch, features_length
+from .features import CONTEXTS, Batch, contexts, features_length
 from .policy import Float32s
 
 EPSILON = 1e-5
 """The term that LayerNorm adds to a variance (torch's default)."""
 LARGEST, DEEPEST = 1 << 16, 64
 """Upper bounds of a network's sizes and of its numbers of layers."""
+APART = 256
+"""The largest width at which decisions of a batch are computed separately."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +62,8 @@ class NetworkConfig:
     mlp_width: int = 96
 
     def __post_init__(self) -> None:
-        sizes = ("dimensions", "capacity", "width", "heads", "layers", "mlp_layers", "mlp_width")
-        for name in sizes:
-            value, most = getattr(self, name), DEEPEST if name.endswith("layers") else LARGEST
-            if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-                raise ModelError(
-                    f"network {self.name!r}, {name}: got {value!r}; use a whole number from 1 to {most}"
-                )
+        for name in ("dimensions", "capacity", "width", "heads", "layers", "mlp_layers", "mlp_width"):
+            _check_size(self, name)
         if self.width % self.heads:
             raise ModelError(
                 f"network {self.name!r}: a width of {self.width} cannot be shared by {self.heads} heads; "
@@ -81,6 +81,33 @@ class NetworkConfig:
         return features_length(self.capacity)
 
 
+@dataclass(frozen=True, slots=True)
+class LinearConfig:
+    """The shape of a linear network; its fields are those of `NetworkConfig`. kind: it marks the shape in a
+    file; others have none.
+    """
+
+    name: str
+    dimensions: int
+    capacity: int
+    kind: Literal["linear"] = "linear"
+
+    def __post_init__(self) -> None:
+        for name in ("dimensions", "capacity"):
+            _check_size(self, name)
+
+
+AnyConfig = NetworkConfig | LinearConfig
+
+
+def _check_size(config: AnyConfig, name: str) -> None:
+    value, most = getattr(config, name), DEEPEST if name.endswith("layers") else LARGEST
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+        raise ModelError(
+            f"network {config.name!r}, {name}: got {value!r}; use a whole number from 1 to {most}"
+        )
+
+
 def small(dimensions: int, **changes: int) -> NetworkConfig:
     """The network of the shipped policies, fast on any processor."""
     return NetworkConfig(**({"name": "small", "dimensions": dimensions} | changes))  # type: ignore[arg-type]
@@ -96,8 +123,10 @@ NETWORKS = {"small": small, "paper": paper}
 """Configurations by name: functions of the embedder's dimensions and of changed sizes."""
 
 
-def shapes(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
+def shapes(config: AnyConfig) -> dict[str, tuple[int, ...]]:
     """The shape of every parameter by its name; weights are (out, in), as in torch."""
+    if isinstance(config, LinearConfig):
+        return {"weights": (CONTEXTS, config.dimensions), "value_mean": ()}
     width = config.width
     by_name: dict[str, tuple[int, ...]] = {}
 
@@ -135,12 +164,31 @@ class Output(NamedTuple):
     value: Float32s
 
 
+class LinearNetwork:
+    """A linear network: a candidate's logit is its embedding · the weights of the decision's context (see
+    `features.contexts`). The value is always `value_mean`.
+    """
+
+    value_scale = 1.0
+
+    def __init__(self, config: LinearConfig, arrays: Mapping[str, Float32s]) -> None:
+        check_arrays(config, arrays)
+        self._weights = np.ascontiguousarray(arrays["weights"], np.float32)
+        self.value_mean = float(arrays["value_mean"])
+
+    def forward(self, batch: Batch) -> Output:
+        """Logits and values of a batch; each decision has the same bits in any batch."""
+        dots = np.einsum("bnd,bd->bn", batch.candidates, self._weights[contexts(batch.player)])
+        logits = np.where(batch.mask, dots, np.float32(-np.inf))
+        return Output(logits, np.zeros(len(logits), np.float32))
+
+
 class Network:
     """A network with its parameters. `forward` is pure.
 
-    apart: compute each decision of a batch separately, so that its bits do not depend on the rest of the
-    batch (with equal N). Otherwise all are computed together, which is faster for a wide network and equal up
-    to rounding.
+    Up to the width `APART`, each decision of a batch is computed separately, so that its bits do not depend
+    on the rest of the batch (with equal N). In wider networks all are computed together, which is far faster
+    and equal up to rounding.
     """
 
     def __init__(self, config: NetworkConfig, arrays: Mapping[str, Float32s]) -> None:
@@ -157,9 +205,12 @@ class Network:
         self.value_mean = float(arrays["value_mean"])
         self.value_scale = float(arrays["value_scale"])
 
-    def forward(self, batch: Batch, apart: bool = True) -> Output:
-        """Logits and values of a batch laid out for this network."""
+    def forward(self, batch: Batch, apart: bool | None = None) -> Output:
+        """Logits and values of a batch laid out for this network. apart: see the class; None goes by the
+        width.
+        """
         width = self.config.width
+        apart = width <= APART if apart is None else apart
         x = self._tokens(batch, apart)
         seen = np.concatenate([np.ones((len(x), 2), np.bool_), batch.mask], axis=1)
         for layer in range(self.config.layers):
@@ -219,7 +270,14 @@ class Network:
         return normed
 
 
-def check_arrays(config: NetworkConfig, arrays: Mapping[str, Float32s]) -> None:
+def network_of(config: AnyConfig, arrays: Mapping[str, Float32s]) -> Network | LinearNetwork:
+    """The network of this shape; ModelError for arrays that do not fit it."""
+    if isinstance(config, LinearConfig):
+        return LinearNetwork(config, arrays)
+    return Network(config, arrays)
+
+
+def check_arrays(config: AnyConfig, arrays: Mapping[str, Float32s]) -> None:
     """Raise ModelError unless `arrays` are the parameters of such a network, all finite."""
     wanted = shapes(config)
     missing = sorted(wanted.keys() - arrays.keys())

@@ -229,6 +229,8 @@ class PlayerBuilder(Players):
     def _new_embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
         """An embedder; vectors that are slow or paid for are cached in the run."""
         made = super()._new_embedder(spec)
+        if self._tell is not None and (endpoint := getattr(made, "endpoint", None)) is not None:
+            endpoint.tell = self._tell
         if made.name == "hashing" or self._home is None:
             return made
         if self._cache is None:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ...agents.policy.checkpoint import load_policy
 from ...errors import Stopped, StoreError, WolflabError
 from ...models.base import Chat, Model, Request, Response
 from ...models.budget import Price
@@ -39,6 +40,7 @@ from ..plans.policies import policy_name_of
 from ..plans.prices import price_in
 from ..plans.served import is_served
 from ..plans.specs import PlayerSpec
+from ..storage.embedding_cache import WrappedEmbedder
 from ..storage.store import Place, Store
 from . import runner
 from .casting import PlayerBuilder
@@ -240,8 +242,12 @@ class _RehearsedPlayers(PlayerBuilder):
 
     def __init__(self, experiment: Experiment, home: Path, kept: int) -> None:
         super().__init__(experiment, home)
-        casts = [experiment.cast(name).values() for name in experiment.conditions]
-        self._policies_read = any(policy_name_of(spec) for cast in casts for spec in cast)
+        self._read_by_policies = {
+            msgspec.json.encode(spec.embedder, order="sorted"): load_policy(policy).network.dimensions
+            for name in experiment.conditions
+            for spec in experiment.cast(name).values()
+            if (policy := policy_name_of(spec)) is not None
+        }
         self._playing, self._kept = playing_models(experiment), kept
         self.games: defaultdict[Place, RehearsedGame] = defaultdict(RehearsedGame)
         self.requests: dict[str, list[Request]] = {}
@@ -257,15 +263,17 @@ class _RehearsedPlayers(PlayerBuilder):
         return self._models.setdefault(label.encode(), _SubstituteModel(label, self))
 
     def _new_embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
-        """The embedder itself for a policy, which needs the vectors that it was trained with; else a counting
-        substitute.
+        """A substitute that hashes texts. For a policy it passes for its embedder, whose vectors are as long;
+        behind a server it counts texts.
         """
-        if self._policies_read:
-            return super()._new_embedder(spec)
         name, _ = name_and_settings(spec, "an embedder")
-        if not is_served(name):
-            return resolve_embedder("hashing")
-        return _CountingEmbedder(self.texts.setdefault(name, {}))
+        given = self.texts.setdefault(name, {}) if is_served(name) else {}
+        dimensions = self._read_by_policies.get(msgspec.json.encode(spec, order="sorted"))
+        if dimensions is None:
+            return _CountingEmbedder(resolve_embedder("hashing"), given)
+        if name == "hashing":
+            return resolve_embedder(spec)
+        return _CountingEmbedder(resolve_embedder(spec), given, dimensions)
 
     def casting(self, place: Place) -> Any:
         """See `PlayerBuilder`. It is called in the task that plays the game."""
@@ -314,21 +322,28 @@ class _SubstituteModel(Village):
         return reply
 
 
-class _CountingEmbedder(HashingEmbedder):
-    """Embeds for an embedder behind a server. given: text → the condition in whose games it was first
-    embedded; each text is paid for once.
+class _CountingEmbedder(WrappedEmbedder):
+    """Hashes texts in place of an embedder, which it is to everybody. given: text → the condition in whose
+    games it was first embedded; each text is paid for once.
     """
 
-    def __init__(self, given: dict[str, str]) -> None:
-        super().__init__()
-        self._given = given
+    instant = True
+
+    def __init__(self, inner: Embedder, given: dict[str, str], dimensions: int = 512) -> None:
+        super().__init__(inner)
+        self._given, self._hashing = given, HashingEmbedder(dimensions)
+
+    @property
+    def dimensions(self) -> int:
+        """See `models.embedders.Embedder`."""
+        return self._hashing.dimensions
 
     async def embed(self, texts: Sequence[str]) -> Any:
         """See `models.embedders.Embedder`."""
         place = _place.get(None)
         for text in texts:
             self._given.setdefault(text, "" if place is None else place.condition)
-        return await super().embed(texts)
+        return await self._hashing.embed(texts)
 
 
 class _Clock(selectors.DefaultSelector):

@@ -17,6 +17,10 @@ from ...files import LARGEST, check_files, make_folder, opened_file, writing
 
 TRAINING = "training.yaml"
 """The file that marks a training's directory."""
+LEARNED_FROM = "learned.json"
+"""The file that marks the directory of a policy that was learned from recorded games."""
+VECTORS = "embeddings.sqlite"
+"""The file that has the vectors of the texts that a policy is learned from."""
 LOCK = "run.lock"
 _HELD = re.compile(rb"(?:([\w.-]{1,255}) (\d{1,18}) (\d{1,20})\n)?")
 """The content of a held lock: machine, process and the lock's own number; a free lock is empty."""
@@ -325,12 +329,31 @@ def must_be_new(path: Path) -> None:
             raise StoreError(
                 f"{path} already holds a {kind}; resume it with --resume, or name another directory"
             )
+    if (path / LEARNED_FROM).exists():
+        raise StoreError(f"{path} already holds a policy from recorded games; name another directory")
+
+
+def refuse_learned(path: Path) -> None:
+    """StoreError if the directory has a policy from recorded games, or one was begun there, where something
+    else is wanted.
+    """
+    if (path / LEARNED_FROM).is_file():
+        raise StoreError(
+            f"{path} has a policy that was learned from recorded games, and nothing to go on with; show it "
+            f"by: wolflab train --show {path}"
+        )
+    if (path / VECTORS).is_file() and not (path / TRAINING).is_file():
+        raise StoreError(
+            f"{path} has texts that were embedded to learn from recorded games; go on with the command that "
+            f"began it: wolflab train --from RUN --out {path}"
+        )
 
 
 def must_exist(path: Path) -> None:
     """StoreError if the directory holds no run."""
     if (path / TRAINING).is_file():
         raise StoreError(f"{path} is a training; show it by: wolflab train --show {path}")
+    refuse_learned(path)
     if not (path / "run.sqlite").is_file():
         raise StoreError(
             f"{path} is not a run directory (no run.sqlite in it); start one with: wolflab run EXPERIMENT"

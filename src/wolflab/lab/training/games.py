@@ -16,6 +16,7 @@ from typing import Any
 
 from ...agents.language import LanguageAgent
 from ...agents.policy.checkpoint import SUFFIX, NumpyPolicy, check_policy_fits, load_policy
+from ...agents.policy.network import LinearConfig
 from ...agents.policy.policy import Policy
 from ...errors import ExperimentError, ModelError
 from ...match import Dealing, Draws, Player, play, run_now
@@ -184,6 +185,11 @@ class TrainingPlayers(Players):
 
     def _check_start(self, policy: str) -> None:
         spec, start = self.experiment.learner(), self.policy(policy).checkpoint
+        if isinstance(start.network, LinearConfig):
+            raise ModelError(
+                f"{policy} was learned from recorded games and is linear, which this training cannot go on "
+                "from; name a policy of a training by reinforcement learning, or leave start out"
+            )
         for rules in self.experiment.tables:
             check_policy_fits(start, spec.resolved_recipe(), self.embedder(spec.embedder), rules)
         if start.network != self.experiment.config():

@@ -1,14 +1,14 @@
 """Choices among candidates in finished games, as a policy sees them, with the probabilities of the choice.
 
-A choice's observation follows from its seat's view and notes, so no model is asked again; only texts are
-embedded. A choice is left out if it has one candidate, if the model's own choice was unusable (the first
-candidate stood in), or if nothing was drawn, so that the others had no chance (see `recipes.Exploration`);
-and if it is there already: in a copy of the run, or in the game that a fork goes on from.
+A choice's observation follows from its seat's view and notes, so no model is asked again; only its texts are
+to be embedded (`embedding`). A choice is left out if it has one candidate, if the model's own choice was
+unusable (the first candidate stood in), or if nothing was drawn, so that the others had no chance (see
+`recipes.Exploration`); and if it is there already: in a copy of the run, or in the game that a fork goes on
+from.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,16 +26,12 @@ from ...agents.policy.features import player_vector, stack
 from ...agents.policy.policy import Float32s, Observation
 from ...agents.recipes import Proposal, Recipe
 from ...errors import ExperimentError
-from ...models.embedders import Embedder
 from ...policy.offline import LoggedChoices
 from ...record import GameRecord
 from ...record.chain import hash_of
 from ...rules import ROLES, Side
 from ..runs.decisions import RecordedDecision, recorded_decisions
 from ..storage.store import Store
-
-_AT_ONCE = 2048
-"""The most texts that an embedder is given at once."""
 
 
 class _Choice(NamedTuple):
@@ -54,30 +50,37 @@ class _Choice(NamedTuple):
 
 @dataclass
 class RecordedChoices:
-    """The choices of finished runs.
-
-    choices: as arrays. games: the number of games with a choice. left_out: reason → number of choices.
-    models, rules, source: of the candidates. most: the largest number of candidates that a player could have.
+    """The choices of finished runs, before their texts are embedded. left_out: reason → number of choices.
+    models, rules, sources: of the candidates. most: the largest number of candidates that a player could
+    have. ends: the last hash of each game that was read.
     """
 
-    choices: LoggedChoices
-    games: int
-    left_out: Mapping[str, int]
-    models: tuple[str, ...]
-    rules: tuple[str, ...]
-    source: Source
-    most: int
-
-
-@dataclass
-class _Found:
     choices: list[_Choice] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     models: set[str] = field(default_factory=set)
     rules: set[str] = field(default_factory=set)
     sources: set[Source] = field(default_factory=set)
-    games: set[str] = field(default_factory=set)
     most: int = 0
+    ends: set[str] = field(default_factory=set)
+
+    @property
+    def games(self) -> int:
+        """The number of games with a choice."""
+        return len({choice.game for choice in self.choices})
+
+    @property
+    def deals(self) -> int:
+        """The number of their deals."""
+        return len({choice.deal for choice in self.choices})
+
+    @property
+    def texts(self) -> list[str]:
+        """All texts that a policy reads, each once."""
+        return list(dict.fromkeys(text for choice in self.choices for text in choice.texts))
+
+    def logged(self, vectors: Mapping[str, Float32s]) -> LoggedChoices:
+        """The choices as arrays. vectors: of each of `texts`."""
+        return _arrays(self.choices, vectors, self.most)
 
 
 ONE_CANDIDATE = "one candidate alone"
@@ -87,13 +90,13 @@ NOTHING_DRAWN = "nothing was drawn, so that the other candidates had no chance"
 THERE_ALREADY = "the choice is in another of these games already"
 
 
-def recorded_choices(runs: Sequence[Path], embedder: Embedder) -> RecordedChoices:
+def recorded_choices(runs: Sequence[Path]) -> RecordedChoices:
     """The choices of all finished games of these runs.
 
     Raises ExperimentError if they have none to learn from, and says why; StoreError for a folder that is no
     run.
     """
-    found = _Found()
+    found = RecordedChoices()
     for run in runs:
         with Store.open_for_reading(run) as store:
             _read(store, found)
@@ -105,37 +108,28 @@ def recorded_choices(runs: Sequence[Path], embedder: Embedder) -> RecordedChoice
             "these runs have candidates that a model proposed, and fixed intents; a policy learns one of the "
             "two: name runs of one recipe"
         )
-    vectors = asyncio.run(_embedded(found.choices, embedder))
-    return RecordedChoices(
-        _arrays(found.choices, vectors, found.most),
-        len({choice.game for choice in found.choices}),
-        dict(found.left_out),
-        tuple(sorted(found.models)),
-        tuple(sorted(found.rules)),
-        found.sources.pop(),
-        found.most,
-    )
+    return found
 
 
-def _nothing(found: _Found) -> str:
+def _nothing(found: RecordedChoices) -> str:
     if not found.left_out:
         return (
             "no finished game has a choice among candidates; play with a recipe that proposes several, such "
             "as diverse"
         )
     told = "; ".join(f"{reason}: {n}" for reason, n in found.left_out.most_common())
-    return (
-        f"no choice can be learned from ({told}); play with propose.explore, such as "
-        "-o others.recipe.propose.explore.share=0.2"
-    )
+    remedy = "propose.explore, such as -o others.recipe.propose.explore.share=0.2"
+    if found.left_out.keys() == {ONE_CANDIDATE}:
+        remedy = "several candidates, such as -o others.recipe.propose.candidates=3"
+    return f"no choice can be learned from ({told}); play with {remedy}"
 
 
-def _read(store: Store, found: _Found) -> None:
+def _read(store: Store, found: RecordedChoices) -> None:
     for row in store.games("done"):
         record = store.record(row.id)
         game, shared = hash_of(record.lines[-1]), record.shared
-        known = game in found.games
-        found.games.add(game)
+        known = game in found.ends
+        found.ends.add(game)
         for decision in recorded_decisions(record, f"{store.path.name}, game {row.id}"):
             seen = _choice(record, decision, game, known or decision.ask.id in shared)
             if isinstance(seen, str):
@@ -185,18 +179,6 @@ def _choice(record: GameRecord, decision: RecordedDecision, game: str, already: 
         record.header["deal"],
         game,
     )
-
-
-async def _embedded(choices: Sequence[_Choice], embedder: Embedder) -> Mapping[str, Float32s]:
-    """Each text's vector; every text is embedded once."""
-    texts = list(dict.fromkeys(text for choice in choices for text in choice.texts))
-    try:
-        parts = [
-            await embedder.embed(texts[start : start + _AT_ONCE]) for start in range(0, len(texts), _AT_ONCE)
-        ]
-    finally:
-        await embedder.close()
-    return dict(zip(texts, np.concatenate(parts), strict=True))
 
 
 def _arrays(choices: Sequence[_Choice], vectors: Mapping[str, Float32s], most: int) -> LoggedChoices:

@@ -4,27 +4,40 @@ Each round is an ordinary run, with its budget, its calls on file and its resume
 The first round's player chooses among its candidates itself, later ones choose by the policy of the round
 before, and each explores. After a round the policy is learned anew from all rounds (`policy.offline`).
 
-A folder has `training.yaml`, `round-1`, `round-2` …, each a run, `policy-1.safetensors` … after each round,
-and at the end the last one as `policy.safetensors`.
+A folder has `training.yaml`; `round-1`, `round-2` …, each a run; `policy-1.safetensors` … after each round,
+with its numbers in `learned-1.json` …; the vectors of all texts; and at the end `policy.safetensors`, the
+last policy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import Field, model_validator
 
-from ...agents.policy.checkpoint import SUFFIX, load_policy, save
+from ...agents.policy.checkpoint import SUFFIX, Checkpoint, load_policy, most_candidates, save
+from ...agents.policy.network import LinearConfig, shapes
 from ...agents.recipes import Exploration
 from ...errors import ExperimentError
 from ...fields import Part
 from ...files import make_folder, read_file, write
+from ...models.budget import Budget
+from ...models.embedders import resolve_embedder
+from ...models.embedders.hashing import DIMENSIONS
 from ...policy.offline import COMPONENTS
+from ...rules.ruleset import MAX_PLAYERS
+from ...usage import Spent
 from ..plans.experiment import Experiment, checked
+from ..plans.meanings import MEANINGS, as_meant
 from ..plans.overrides import changes_of, override
+from ..plans.policies import policy_name_of
 from ..plans.sources import checking, read_fields
 from ..plans.specs import (
     MOST,
@@ -35,11 +48,14 @@ from ..plans.specs import (
     ModelField,
     PlayerSpec,
     Rules,
+    ruleset_of,
 )
+from ..runs.rehearsal import GAMES, Rehearsal, rehearse
 from ..storage.run_files import TRAINING, must_be_new, new_directory
 from ..storage.store import Store
+from .embedding import EmbeddingWatcher, embedded, spent_on_texts
 from .files import POLICY
-from .learning import FEWEST_DEALS, FEWEST_GAMES, LearnedFrom, learned
+from .learning import FEWEST_DEALS, FEWEST_GAMES, LearnedFrom, choices_of, keep_learned, learned
 from .training_plan import FOLDER
 
 
@@ -49,7 +65,9 @@ class RoundsSpec(Part):
     model: of the learner, which proposes the candidates; recipe: a recipe in which the model chooses among
     them, such as `diverse`. learners: the seats that learn. others: the player of the other seats. rounds,
     deals, repeats: games of each round = deals × repeats. explore: see `recipes.Exploration`. components: see
-    `policy.offline`. budget: of all rounds together.
+    `policy.offline`. budget: of all rounds together. meanings: the version of what names mean
+    (`lab.plans.meanings`), so that later rounds play by the rules of the first one; trainings that were begun
+    before it was kept are of version 3.
     """
 
     name: FolderName
@@ -70,6 +88,7 @@ class RoundsSpec(Part):
     concurrency: int = Field(default=16, ge=1)
     workers: int = Field(default=1, ge=1, le=MOST_WORKERS)
     budget: BudgetSpec = BudgetSpec()
+    meanings: str = "3"
 
     @model_validator(mode="after")
     def _check(self) -> RoundsSpec:
@@ -105,25 +124,75 @@ class RoundsSpec(Part):
         """The experiment of a round, from 1. policy: that of the round before; None in the first one. budget:
         what is left of it.
         """
-        players = {"others": self.others.model_dump(mode="json", exclude_unset=True)}
-        players["others" if self.learners == "all" else self.learners] = self._learner(policy)
-        return checked(
-            {
-                "name": f"{self.name}-round-{number}",
-                "title": f"{self.title or self.name}, round {number} of {self.rounds}",
-                "source": self.source,
-                "rules": self.rules,
-                "players": players,
-                "conditions": {f"round-{number}": {"first_deal": (number - 1) * self.deals}},
-                "deals": self.deals,
-                "repeats": self.repeats,
-                "seed": self.seed,
-                "concurrency": self.concurrency,
-                "workers": self.workers,
-                "budget": (budget or self.budget).model_dump(),
-            },
-            self.name,
-        )
+        own = {
+            "name": f"{self.name}-round-{number}",
+            "title": f"{self.title or self.name}, round {number} of {self.rounds}",
+            "conditions": {f"round-{number}": {"first_deal": (number - 1) * self.deals}},
+            "budget": (budget or self.budget).model_dump(),
+        }
+        return self._experiment(own, policy)
+
+    def _experiment(self, own: Mapping[str, Any], policy: Path | None) -> Experiment:
+        """An experiment with these fields, and otherwise as all rounds. policy: of the learner."""
+        players = {
+            "others": self.others.model_dump(mode="json", exclude_unset=True),
+            self._place: self._learner(policy),
+        }
+        shared = ("source", "rules", "deals", "repeats", "seed", "concurrency", "workers", "meanings")
+        fields = {name: getattr(self, name) for name in shared}
+        return checked(as_meant({**fields, "players": players, **own}), self.name)
+
+    @property
+    def _place(self) -> str:
+        """The place of the learner in an experiment."""
+        return "others" if self.learners == "all" else self.learners
+
+    @contextmanager
+    def ahead(self) -> Iterator[tuple[Experiment, dict[str, int]]]:
+        """All rounds as one experiment to be forecast, and the games of its conditions: the first round, and
+        the later ones. A policy that has learned nothing chooses in these.
+        """
+        reads = resolve_embedder(self.embedder)
+        network = LinearConfig("linear", reads.dimensions or self._length(), MAX_PLAYERS)
+        arrays = {name: np.zeros(shape, np.float32) for name, shape in shapes(network).items()}
+        stage = PlayerSpec(model=self.model, recipe=self.recipe).resolved_recipe().propose
+        assert stage is not None
+        source, most = stage.source, most_candidates(stage, ruleset_of(self.rules))
+        with TemporaryDirectory() as folder:
+            policy = Path(folder) / f"untrained{SUFFIX}"
+            save(Checkpoint("untrained", network, reads.describe(), most, source, "", arrays), policy)
+            later = {"first_deal": self.deals, "players": {self._place: self._learner(policy)}}
+            own = {
+                "name": self.name,
+                "conditions": {FIRST_ROUND: {}, LATER_ROUNDS: later},
+                "budget": self.budget.model_dump(),
+            }
+            each = self.deals * self.repeats
+            yield self._experiment(own, None), {FIRST_ROUND: each, LATER_ROUNDS: self.games - each}
+
+    def _length(self) -> int:
+        """The length of vectors in a forecast, where only the server knows it: that of others' policy."""
+        name = policy_name_of(self.others)
+        if name is None or self.others.embedder != self.embedder:
+            return DIMENSIONS
+        return load_policy(name).network.dimensions
+
+
+FIRST_ROUND, LATER_ROUNDS = "round-1", "later-rounds"
+"""The conditions of all rounds as one experiment."""
+
+
+def rehearse_rounds(experiment: Experiment, games: int = GAMES, kept: int = 24) -> Rehearsal:
+    """See `rehearse`; of `RoundsSpec.ahead`. Texts of the first round are embedded after its games, and so
+    are as many as those of a game in later rounds.
+    """
+    found = rehearse(experiment, games, kept)
+    ratio = found.planned[FIRST_ROUND] / found.planned[LATER_ROUNDS]
+    texts = {
+        name: (Counter({FIRST_ROUND: round(counted[LATER_ROUNDS] * ratio), **counted}), price)
+        for name, (counted, price) in found.texts.items()
+    }
+    return replace(found, texts=texts)
 
 
 def is_in_rounds(source: str | Path) -> bool:
@@ -132,10 +201,14 @@ def is_in_rounds(source: str | Path) -> bool:
 
 
 def load_rounds(source: str | Path, overrides: Sequence[str] = ()) -> RoundsSpec:
-    """A training in rounds from a file, with changes such as ``deals=20``; ExperimentError for anything
-    invalid.
+    """A training in rounds from a file to be begun, with changes such as ``deals=20``; ExperimentError for
+    anything invalid.
     """
     data, where = read_fields(source, "training", FOLDER)
+    return _rounds_of({"meanings": MEANINGS, **data}, where, overrides)
+
+
+def _rounds_of(data: dict[str, Any], where: str, overrides: Sequence[str] = ()) -> RoundsSpec:
     for change in changes_of(overrides):
         override(data, change, RoundsSpec, None)
     with checking(where, RoundsSpec, "docs/training.md"):
@@ -154,7 +227,9 @@ def start_rounds(spec: RoundsSpec, out: Path | None = None) -> Path:
 def rounds_in(folder: Path) -> RoundsSpec | None:
     """The training in rounds in a folder; None if there is none, or a training of another kind."""
     file = folder / TRAINING
-    return load_rounds(file) if file.is_file() and is_in_rounds(file) else None
+    if not file.is_file() or not is_in_rounds(file):
+        return None
+    return _rounds_of(*read_fields(file, "training", FOLDER))
 
 
 def round_folder(folder: Path, number: int) -> Path:
@@ -167,6 +242,11 @@ def policy_after(folder: Path, number: int) -> Path:
     return folder / f"policy-{number}{SUFFIX}"
 
 
+def learned_after(folder: Path, number: int) -> Path:
+    """The file with the numbers of what was learned after a round."""
+    return folder / f"learned-{number}.json"
+
+
 def digest_after(folder: Path, number: int) -> str:
     """The digest of the policy after a round; ModelError for a missing or damaged file."""
     return load_policy(policy_after(folder, number)).digest
@@ -177,12 +257,9 @@ def begin_round(spec: RoundsSpec, folder: Path, number: int) -> Experiment:
 
     Raises ExperimentError if nothing is left.
     """
-    tokens, usd = spec.budget.tokens, spec.budget.usd
-    for past in range(1, number):
-        with Store.open_for_reading(round_folder(folder, past)) as store:
-            spent = store.spent()
-        tokens = None if tokens is None else tokens - spent.tokens
-        usd = None if usd is None else usd - float(spent.usd)
+    spent = _spent_in(folder, number - 1)
+    tokens = None if spec.budget.tokens is None else spec.budget.tokens - spent.tokens
+    usd = None if spec.budget.usd is None else spec.budget.usd - float(spent.usd)
     if (tokens is not None and tokens <= 0) or (usd is not None and usd <= 0):
         raise ExperimentError(
             f"{folder}: the budget is spent after {number - 1} of {spec.rounds} rounds; raise it in "
@@ -192,12 +269,26 @@ def begin_round(spec: RoundsSpec, folder: Path, number: int) -> Experiment:
     return spec.round(number, policy, BudgetSpec(tokens=tokens, usd=usd))
 
 
-def learn_round(spec: RoundsSpec, folder: Path, number: int) -> LearnedFrom:
-    """Learn from all rounds up to this one, and write the policy."""
+def _spent_in(folder: Path, rounds: int) -> Spent:
+    """What the games of these first rounds took, and what embedding took when they were learned from."""
+    parts = [spent_on_texts(folder)]
+    for number in range(1, rounds + 1):
+        with Store.open_for_reading(round_folder(folder, number)) as store:
+            parts.append(store.spent())
+    return Spent(*(sum(column[1:], start=column[0]) for column in zip(*parts, strict=True)))
+
+
+def learn_round(spec: RoundsSpec, folder: Path, number: int, watcher: EmbeddingWatcher) -> LearnedFrom:
+    """Learn from all rounds up to this one, and write the policy.
+
+    Raises what `embedding.embedded` raises; then the same call goes on where it was.
+    """
     runs = [round_folder(folder, past) for past in range(1, number + 1)]
-    policy, result = learned(runs, spec.name, spec.embedder, spec.components)
-    save(policy, policy_after(folder, number))
-    return replace(result, policy=policy_after(folder, number))
+    found, budget = choices_of(runs), spec.budget
+    reads = resolve_embedder(spec.embedder, Budget(budget.tokens, budget.usd, *_spent_in(folder, number)))
+    choices = found.logged(embedded(found.texts, reads, folder, runs, watcher))
+    policy, result = learned(found, choices, spec.name, reads, spec.components)
+    return keep_learned(policy, result, policy_after(folder, number), learned_after(folder, number))
 
 
 def end_rounds(spec: RoundsSpec, folder: Path) -> Path:

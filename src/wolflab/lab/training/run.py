@@ -47,7 +47,7 @@ from ...rules import Side
 from ...stats.comparing import paired
 from ..plans.meanings import FIRST
 from ..plans.policies import policy_digest, require_policy
-from ..storage.run_files import TRAINING, held, must_be_new, new_directory
+from ..storage.run_files import TRAINING, held, must_be_new, new_directory, refuse_learned
 from . import files
 from .games import (
     LEARNERS,
@@ -102,6 +102,7 @@ def start_training(experiment: TrainingSpec, out: Path | None = None) -> Path:
 
 def training_in(folder: Path) -> TrainingSpec:
     """The training in a run's directory; StoreError if there is none."""
+    refuse_learned(folder)
     if not (folder / FILE).is_file():
         raise StoreError(
             f"{folder} is no training ({FILE} is missing); start one with: wolflab train NAME, or wolflab "
@@ -146,7 +147,7 @@ class _Run:
         self.policies = folder / POPULATION
         make_folder(self.policies)
         self.blank = experiment.untrained(seed)
-        self.learner = Learner(self.blank.network, self.settings.ppo, seed, experiment.device)
+        self.learner = Learner(experiment.config(), self.settings.ppo, seed, experiment.device)
         self.baseline: dict[tuple[str, Matchup], list[bool | None]] = {}
         """Evaluation → results of games without a learner, which never change and are played once."""
         self.digests: dict[str, str] = {}

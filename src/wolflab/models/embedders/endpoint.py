@@ -104,13 +104,18 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
             rows.append(outcome)
         return with_blanks(np.concatenate(rows), places_kept, len(texts))
 
+    async def check(self) -> None:
+        """Embed one word; ServerError if the server does not answer, ModelError if it refuses."""
+        self.endpoint.forget_refusals()
+        await self._one(self._connection(), ["werewolf"], retries=1)
+
     def _lost(self, usage: Usage) -> None:
         """Count it as embedding's usage: texts have no stored attempts."""
         self.usage = self.usage + usage
 
     # -- one request ------------------------------------------------------------------------
 
-    async def _one(self, connection: Connection, texts: list[str]) -> Vectors:
+    async def _one(self, connection: Connection, texts: list[str], retries: int | None = None) -> Vectors:
         body: dict[str, Any] = {"model": self.model, "input": texts}
         if self.settings.dimensions is not None:
             body["dimensions"] = self.settings.dimensions
@@ -136,7 +141,7 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
             return Failed(outcome)
 
         try:
-            return await self._until_over(connection, attempt, size)
+            return await self._until_over(connection, attempt, size, retries=retries)
         except _TooMany:
             self._fits = min(self._fits, len(texts) // 2)
             rows = []

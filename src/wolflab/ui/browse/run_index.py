@@ -25,7 +25,7 @@ from ...lab.plans.tournament_plan import FILE as TOURNAMENT
 from ...lab.results.costs import cost_without_prices, run_cost
 from ...lab.runs.ends import GameEnds
 from ...lab.storage.overview import RunCounts, RunOverview
-from ...lab.storage.run_files import TRAINING, held_elsewhere, is_held, unusable
+from ...lab.storage.run_files import TRAINING, held_elsewhere, is_held, refuse_learned, unusable
 from ...lab.storage.store import GameRow, Store
 from ...lab.training.rounds import round_folder
 from ...usage import Cost
@@ -88,10 +88,11 @@ class RunIndex:
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
-        """Raise StoreError for a missing root."""
+        """Raise StoreError for a missing root, and for one with a policy and no games."""
         for root in self.roots:
             if not root.is_dir():
                 raise StoreError(f"there is no folder {root}; name a run, or a folder that holds runs")
+            refuse_learned(root)
 
     def runs(self) -> list[IndexedRun]:
         """All present runs, the last written first."""

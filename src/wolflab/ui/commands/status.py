@@ -14,10 +14,12 @@ from ...lab.runs.tournament_games import is_tournament
 from ...lab.runs.work import budget_needed
 from ...lab.storage.call_store import LATENESS
 from ...lab.storage.overview import RunCounts, RunOverview
-from ...lab.storage.run_files import TRAINING, held_elsewhere, is_held
+from ...lab.storage.run_files import LEARNED_FROM, TRAINING, held_elsewhere, is_held
 from ...lab.storage.store import Store
 from ...lab.studies.study_plan import STUDY
+from ...lab.training.embedding import spent_on_texts
 from ...lab.training.files import log_of, seed_folder, training_result
+from ...lab.training.learning import read_learned
 from ...lab.training.rounds import RoundsSpec, policy_after, round_folder, rounds_in
 from ...lab.training.run import training_in
 from ...metrics.rows import UNFINISHED
@@ -42,6 +44,10 @@ def status(
     screen = console()
     if (run / TRAINING).is_file():
         show_progress(screen, run)
+        return
+    if (run / LEARNED_FROM).is_file():
+        found = read_learned(run / LEARNED_FROM)
+        say(screen, f"{run}: over; learned from {counted(found.games, 'game')}; policy: {found.policy}")
         return
     with RunOverview.open_for_reading(run) as overview:
         work = _Work.of(run)
@@ -115,6 +121,10 @@ def _show_rounds(console: Console, path: Path, spec: RoundsSpec) -> None:
             games = f"{counts.over:,} of {counted(counts.of(), 'game')} over: {run}"
         over += policy.exists()
         say(console, f"round {at}: {games}; policy: {policy if policy.exists() else 'not learned yet'}")
+    texts = spent_on_texts(path)
+    if texts.tokens:
+        paid = f", {number(float(texts.usd), 'usd')}" if texts.usd else ""
+        say(console, f"embedded to learn from them: {number(texts.tokens, 'large')} tokens{paid}")
     if over == spec.rounds:
         say(console, f"{path}: over")
     elif not (work := _Work.of(path)).here:

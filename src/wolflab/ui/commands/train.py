@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import typer
 from rich.console import Console
 from rich.markup import escape as plain
+from rich.progress import TaskID
 from rich.table import Table
 
-from ...errors import StoreError
+from ...errors import BudgetExceeded, ModelError, ServerError, StoreError
 from ...files import write
 from ...lab.plans.overrides import embedder_given
+from ...lab.plans.sources import checking
+from ...lab.plans.specs import BudgetSpec
+from ...lab.runs.batch import CallsForecast
 from ...lab.runs.runner import play_run
-from ...lab.storage.run_files import TRAINING, held
+from ...lab.storage.run_files import LEARNED_FROM, TRAINING, held
+from ...lab.training.embedding import EmbeddingWatcher, check_embedder
 from ...lab.training.files import (
     MISSING,
     POLICY,
@@ -28,15 +35,17 @@ from ...lab.training.files import (
     seed_folder,
     training_result,
 )
-from ...lab.training.learning import LearnedFrom, learn_from
+from ...lab.training.learning import FEWEST_EFFECTIVE, LearnedFrom, learn_from, read_learned
 from ...lab.training.rounds import (
     RoundsSpec,
     begin_round,
     end_rounds,
     is_in_rounds,
     learn_round,
+    learned_after,
     load_rounds,
     policy_after,
+    rehearse_rounds,
     round_folder,
     rounds_in,
     start_rounds,
@@ -50,8 +59,8 @@ from ..report.figures import Chart, ChartLine, Picture, curves, on_page
 from ..report.report_page import page
 from ..report.report_table import ReportTable
 from ..terminal.alarm import WatchedStore
-from ..terminal.console import ExitCode, console
-from ..terminal.forecast import Beginning, forecast_first
+from ..terminal.console import ExitCode, console, say
+from ..terminal.forecast import Beginning, forecast_calls, forecast_first
 from ..terminal.tables import print_fitted
 from .common import (
     bar,
@@ -62,6 +71,7 @@ from .common import (
     prepare_resume,
     print_reasons,
     resumed,
+    set_resume_command,
 )
 from .options import Out, Resume, Set, Yes, check_alone, commands
 from .status import show_progress
@@ -93,6 +103,12 @@ def train(
         typer.Option("--from", help="Learn from the recorded games of this run instead (repeatable)."),
     ] = [],
     embedder: Annotated[str, typer.Option(help="With --from: what the policy reads texts with.")] = "hashing",
+    tokens: Annotated[
+        int | None, typer.Option(help="With --from: budget of tokens for the embedder.")
+    ] = None,
+    usd: Annotated[
+        float | None, typer.Option(help="With --from: budget of USD; the embedder needs a price.")
+    ] = None,
     yes: Yes = False,
 ) -> None:
     """Train the policy of a strategic player, then judge it on held-out deals."""
@@ -103,10 +119,11 @@ def train(
         )
     if from_:
         _check_learning(context)
-        show_learned(screen, learn_from(from_, out, embedder_given(embedder)))
+        _learn(screen, from_, out, embedder, (tokens, usd), yes)
         return
-    if embedder != "hashing":
-        raise typer.BadParameter("--embedder goes with --from; a training's file names its own")
+    for name, value in (("embedder", embedder != "hashing"), ("tokens", tokens), ("usd", usd)):
+        if value:
+            raise typer.BadParameter(f"--{name} goes with --from; a training's file names its own")
     check_alone(context, ("yes",))
     if experiment is not None and is_in_rounds(experiment):
         if seed:
@@ -116,16 +133,14 @@ def train(
         raise typer.Exit(_play_rounds(screen, start_rounds(spec, out), spec, yes))
     if resume is not None and (spec_there := rounds_in(resume)) is not None:
         raise typer.Exit(_play_rounds(screen, resume, spec_there, yes))
-    if show is not None and rounds_in(show) is not None:
-        show_progress(screen, show)
+    if show is not None:
+        _show(screen, show)
         return
     if experiment is not None:
         changes = [*set_, f"seeds={seed}"] if seed else set_
         resume = start_training(load_training(experiment, changes), out)
-    if resume is not None:
-        _run(screen, resume)
-    elif show is not None:
-        show_training(screen, show)
+    assert resume is not None
+    _run(screen, resume)
 
 
 @commands.command(
@@ -152,6 +167,8 @@ def exploit(
     if (target is None) == (resume is None):
         raise typer.BadParameter("name a player to exploit, or --resume a run; one of the two")
     check_alone(context)
+    if resume is not None and rounds_in(resume) is not None:
+        raise StoreError(f"{resume} is a training in rounds; go on with: {resumed('train', resume)}")
     if target is not None:
         given: dict[str, Any] = {
             "title": f"A best response to {target} on the {side} side",
@@ -164,6 +181,19 @@ def exploit(
     _run(console(), resume)
 
 
+def _show(console: Console, folder: Path) -> None:
+    """Print the results of a training, or of what was learned from recorded games."""
+    if (folder / LEARNED_FROM).is_file():
+        show_learned(console, read_learned(folder / LEARNED_FROM))
+    elif (spec := rounds_in(folder)) is None:
+        show_training(console, folder)
+    else:
+        done = [learned_after(folder, number) for number in range(1, spec.rounds + 1)]
+        if known := [numbers for numbers in done if numbers.is_file()]:
+            show_learned(console, read_learned(known[-1]))
+        show_progress(console, folder)
+
+
 def _check_learning(context: typer.Context) -> None:
     """Refuse flags that learning from recorded games would ignore."""
     for name in ("seed", "set_"):
@@ -173,18 +203,92 @@ def _check_learning(context: typer.Context) -> None:
             )
 
 
+class _EmbeddingView(EmbeddingWatcher):
+    """Embedding in the terminal. limits: tokens and USD. again: the command that goes on. named: it names the
+    folder.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        limits: tuple[int | None, float | None],
+        yes: bool,
+        again: str,
+        named: bool = True,
+    ) -> None:
+        self.again = again
+        self._console, self._limits, self._yes, self._named = console, limits, yes, named
+        self._bar = bar(console)
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def ahead(self, calls: Sequence[CallsForecast]) -> None:
+        """See `BatchWatcher`."""
+        forecast_calls(self._console, calls, self._limits, self._yes, command_with_yes())
+
+    def begun(self, path: Path) -> None:
+        """See `BatchWatcher`."""
+        if not self._named:
+            self.again += f" --out {shlex.quote(str(path))}"
+        set_resume_command(self.again)
+
+    def news(self, words: str) -> None:
+        """See `EmbeddingWatcher`."""
+        say(self._console, words, "yellow")
+
+    def progress(self, who: str, over: int, planned: int) -> None:
+        """See `BatchWatcher`."""
+        if self._task is None:
+            self._bar.start()
+            self._task = self._bar.add_task(who, total=planned)
+        self._bar.update(self._task, completed=over)
+
+    def stopped(self, error: ModelError) -> ExitCode:
+        """Print why embedding stopped, and how to go on."""
+        self._bar.stop()
+        say(self._console, f"{error}. What was embedded is kept; go on with: {self.again}", "yellow")
+        return ExitCode.NOT_OVER
+
+
+def _learn(
+    console: Console,
+    runs: Sequence[Path],
+    out: Path | None,
+    embedder: str,
+    limits: tuple[int | None, float | None],
+    yes: bool,
+) -> None:
+    """Learn from recorded games, and print what that gains."""
+    spec, again = embedder_given(embedder), shlex.join(["wolflab", *sys.argv[1:]])
+    with checking("--tokens, --usd", BudgetSpec):
+        BudgetSpec(tokens=limits[0], usd=limits[1])
+    with _EmbeddingView(console, limits, yes, again, out is not None) as view:
+        try:
+            found = learn_from(runs, out, spec, limits=limits, watcher=view)
+        except (ServerError, BudgetExceeded) as error:
+            raise typer.Exit(view.stopped(error)) from None
+    show_learned(console, found)
+
+
+def _points(gain: Estimate) -> tuple[str, str]:
+    """A gain and its interval, in points."""
+    value = "–" if gain.value is None else f"{100 * gain.value:+.2f}"
+    if gain.low is None or gain.high is None:
+        return value, "–"
+    return value, f"{100 * gain.low:+.1f} to {100 * gain.high:+.1f}"
+
+
 def show_learned(console: Console, found: LearnedFrom) -> None:
     """Print what was learned from recorded games, and what that gains."""
-    rows = []
-    for row in found.gains:
-        gain = row.gain
-        ends = (
-            "–"
-            if gain.low is None or gain.high is None
-            else f"{100 * gain.low:+.1f} to {100 * gain.high:+.1f}"
-        )
-        value = "–" if gain.value is None else f"{100 * gain.value:+.2f}"
-        rows.append([f"{row.who}: {row.where}", value, ends, f"{gain.n:,}", f"{row.choices:.1f}"])
+    rows = [
+        [f"{row.who}: {row.where}", *_points(row.gain), f"{row.gain.n:,}", f"{row.choices:.1f}"]
+        for row in found.gains
+    ]
     title = "Gain of one choice over the player's own, in points of the win rate, on other deals"
     heads = ("who chooses: where", "gain", "95 %", "choices", "a game")
     print_fitted(console, title, heads, rows)
@@ -193,6 +297,7 @@ def show_learned(console: Console, found: LearnedFrom) -> None:
         f"Learned from {found.choices:,} choices of {found.games:,} games, {found.deals:,} deals, among "
         f"candidates of {', '.join(found.models)}.",
         *([f"Left out: {left}."] if left else []),
+        *_weights_in_words(found),
         *(
             ["All these games ended alike, so that the policy imitates its player."]
             if found.won in (0, 1)
@@ -205,11 +310,28 @@ def show_learned(console: Console, found: LearnedFrom) -> None:
         console.print(plain(line), highlight=False, soft_wrap=True)
 
 
+def _weights_in_words(found: LearnedFrom) -> list[str]:
+    """Sentences on clipped weights, and on whole games."""
+    said = []
+    if found.clipped:
+        by = "; ".join(f"{who}: {n:,}" for who, n in found.clipped.items())
+        said.append(f"Importance weights above {found.clipped_at:g} were clipped, in so many choices: {by}.")
+    for games in found.whole_games:
+        of = f"of {games.games:,} games of the {games.where} {games.effective:.1f} would count"
+        if games.gain is None:
+            said.append(f"Whole games are not weighted: {of}, and at least {FEWEST_EFFECTIVE} are needed.")
+        else:
+            value, ends = _points(games.gain)
+            said.append(f"In whole games, as learned, on other deals: {value} points ({ends}); {of}.")
+    return said
+
+
 def _begin_rounds(console: Console, spec: RoundsSpec, yes: bool) -> None:
     """Try the models, and print what all rounds will take; ask before a costly training."""
-    first = spec.round(1, None)
-    preflight_models(first)
-    forecast_first(console, first, yes, command_with_yes(), planned={"round-1": spec.games})
+    preflight_models(spec.round(1, None))
+    check_embedder(spec.embedder)
+    with spec.ahead() as (experiment, games):
+        forecast_first(console, experiment, yes, command_with_yes(), None, games, rehearse_rounds)
 
 
 def _play_rounds(console: Console, folder: Path, spec: RoundsSpec, yes: bool) -> ExitCode:
@@ -235,7 +357,13 @@ def _play_rounds(console: Console, folder: Path, spec: RoundsSpec, yes: bool) ->
                     again = f"Some games are not over. Go on with: {resumed('train', folder)}{budget}"
                     console.print(plain(again), highlight=False, soft_wrap=True)
                     return ExitCode.NOT_OVER
-            show_learned(console, learn_round(spec, folder, number))
+            limits = spec.budget.tokens, spec.budget.usd
+            with _EmbeddingView(console, limits, yes, resumed("train", folder)) as view:
+                try:
+                    found = learn_round(spec, folder, number, view)
+                except (ServerError, BudgetExceeded) as error:
+                    return view.stopped(error)
+            show_learned(console, found)
         last = end_rounds(spec, folder)
     console.print(f"Policy of all rounds: {plain(str(last))}", highlight=False, soft_wrap=True)
     return ExitCode.DONE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +12,13 @@ from rich.markup import escape
 
 from ...errors import RecordError, StoreError
 from ...lab.experience.pool_file import check_pool, is_pool
+from ...lab.plans.policies import policy_digest, require_policy
 from ...lab.runs.verification import totals_that_differ, verify_run
 from ...lab.storage.call_store import CallStore
-from ...lab.storage.run_files import TRAINING
+from ...lab.storage.run_files import LEARNED_FROM, TRAINING
 from ...lab.storage.store import Store
-from ...lab.training.rounds import digest_after, load_rounds, policy_after, round_folder, rounds_in
+from ...lab.training.learning import read_learned
+from ...lab.training.rounds import RoundsSpec, digest_after, policy_after, round_folder, rounds_in
 from ...lab.training.run import training_in, verify_training
 from ..terminal.console import console, say
 from ..wording import counted
@@ -46,7 +49,10 @@ def verify(
     if run.is_file() and is_pool(run):
         check = _pool
     elif (run / TRAINING).is_file():
-        check = _training if rounds_in(run) is None else _rounds
+        in_rounds = rounds_in(run)
+        check = _training if in_rounds is None else partial(_rounds, in_rounds)
+    elif (run / LEARNED_FROM).is_file():
+        check = _learned
     else:
         check = _calls if _has_calls_alone(run) else _run
     finish(check(console(), run, agents))
@@ -106,10 +112,10 @@ def _training(console: Console, path: Path, agents: bool) -> bool:
     return complete
 
 
-def _rounds(console: Console, path: Path, agents: bool) -> bool:
+def _rounds(spec: RoundsSpec, console: Console, path: Path, agents: bool) -> bool:
     """Verify the games of every round, and open its policy."""
     complete = True
-    for number in range(1, load_rounds(path / TRAINING).rounds + 1):
+    for number in range(1, spec.rounds + 1):
         say(console, f"round {number}:")
         run, policy = round_folder(path, number), policy_after(path, number)
         if not run.exists() or not policy.exists():
@@ -118,6 +124,17 @@ def _rounds(console: Console, path: Path, agents: bool) -> bool:
         complete &= _run(console, run, agents)
         say(console, f"policy {digest_after(path, number)} holds: {policy}")
     return complete
+
+
+def _learned(console: Console, path: Path, agents: bool) -> bool:
+    """Verify the policy that was learned from recorded games."""
+    if agents:
+        raise StoreError(f"{path} has a policy and no games; leave out --agents")
+    found = read_learned(path / LEARNED_FROM)
+    digest = found.digest or policy_digest(found.policy)  # older files do not have it
+    policy = require_policy(found.policy, digest, "learn anew")
+    say(console, f"policy {policy.digest} holds: {found.policy}")
+    return True
 
 
 def _calls(console: Console, path: Path, agents: bool) -> bool:

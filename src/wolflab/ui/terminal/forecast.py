@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Literal
 
@@ -34,7 +35,7 @@ from ...lab.runs.rehearsal import GAMES, Rehearsal, embedder_prices, longest_rep
 from ...lab.runs.runner import preflight
 from ...lab.storage.store import Store
 from ...lab.studies.study_plan import load_study
-from ...lab.training.rounds import is_in_rounds, load_rounds
+from ...lab.training.rounds import LATER_ROUNDS, is_in_rounds, load_rounds, rehearse_rounds
 from ...usage import CallTotals
 from ..report.numbers import number
 from ..wording import counted, duration
@@ -56,28 +57,30 @@ def print_forecast(
     """Print what an experiment, a tournament, a study or a training in rounds will take. ask: prompts that
     are put to each model first.
     """
-    planned = None
-    if (kind := file_kind(source)) == "study":
-        if overrides or village:
-            raise ExperimentError(f"{source} is a study, told as it stands; leave out -o and --village")
-        study = load_study(source)
-        experiment, planned = study.on_agents, study.expected
-    elif kind == "training":
-        if not is_in_rounds(source):
-            raise ExperimentError(
-                f"{source}: a training by reinforcement learning calls no server, so that it costs nothing"
-            )
-        training = load_rounds(source, overrides)
-        # Later rounds ask less: a policy chooses in place of the model.
-        experiment, planned = training.round(1, None), {"round-1": training.games}
-    else:
-        experiment = load_experiment(source, overrides, village)
-    with console.status("Games are rehearsed on the built-in player …"):
-        rehearsal = rehearse(experiment, games, max(ask, 1))
-    seen = Seen()
-    if ask and rehearsal.calls():
-        with console.status("The models are asked …"):
-            seen = asyncio.run(_ask_models(console, experiment, rehearsal, ask))
+    planned, rehearsing = None, rehearse
+    with ExitStack() as open_until_printed:
+        if (kind := file_kind(source)) == "study":
+            if overrides or village:
+                raise ExperimentError(f"{source} is a study, told as it stands; leave out -o and --village")
+            study = load_study(source)
+            experiment, planned = study.on_agents, study.expected
+        elif kind == "training":
+            if not is_in_rounds(source):
+                raise ExperimentError(
+                    f"{source}: a training by reinforcement learning calls no server, so that it costs "
+                    "nothing"
+                )
+            rounds = load_rounds(source, overrides).ahead()
+            experiment, planned = open_until_printed.enter_context(rounds)
+            rehearsing = rehearse_rounds
+        else:
+            experiment = load_experiment(source, overrides, village)
+        with console.status("Games are rehearsed on the built-in player …"):
+            rehearsal = rehearsing(experiment, games, max(ask, 1))
+        seen = Seen()
+        if ask and rehearsal.calls():
+            with console.status("The models are asked …"):
+                seen = asyncio.run(_ask_models(console, experiment, rehearsal, ask))
     expected = forecast(rehearsal, _games_left(experiment, None, planned), seen)
     words = [source, *(["--village"] if village else [])]
     words += [word for change in overrides for word in ("-o", change)]
@@ -148,7 +151,7 @@ def _tell_forecast(
 ) -> None:
     """Print the forecast's table and its basis. plan: the command that prints more."""
     of = counted(expected.games, "game")
-    if len(rehearsal.games) > 1:
+    if len(rehearsal.games) > 1 and LATER_ROUNDS not in rehearsal.games:
         of += f" in {len(rehearsal.games)} conditions"
     if not expected.models:
         say(console, f"{of}, all by built-in players: nothing is asked of a model, and nothing is paid")
@@ -252,17 +255,18 @@ def forecast_first(
     command: str,
     store: Store | None = None,
     planned: Mapping[str, int] | None = None,
+    rehearsing: Callable[[Experiment, int], Rehearsal] = rehearse,
 ) -> Beginning:
     """Print what a run will take, and ask before a costly one. ExperimentError if nobody says yes. yes: it
     was given beforehand. command: the command that gives it. store: of a resumed run. planned: see
-    `_games_left`.
+    `_games_left`. rehearsing: rehearses it.
     """
     left, away = _games_left(experiment, store, planned), elsewhere(experiment)
     if not servers_of(experiment) or not any(left.values()):
         return Beginning()
     try:
         with console.status("Games are rehearsed on the built-in player …"):
-            rehearsal = rehearse(experiment, GAMES // 2)
+            rehearsal = rehearsing(experiment, GAMES // 2)
     except WolflabError as error:
         say(console, f"What this run will take cannot be told: {error}", "yellow")
         if experiment.budget == BudgetSpec() and (away or _dearest(experiment)):
@@ -306,7 +310,8 @@ def forecast_calls(
         prompts = f"{counted(one.calls, 'call')}, about {one.prompt:,} prompt tokens"
         if one.least < one.calls:  # some replies may have to be asked for again
             prompts = f"{one.least:,} to {one.calls:,} calls, at most about {one.prompt:,} prompt tokens"
-        say(console, f"{one.model}: {prompts}, {reply}; {money}")
+        replies = "" if one.reply == 0 else f", {reply}"  # an embedder gives none
+        say(console, f"{one.model}: {prompts}{replies}; {money}")
     usd = sum(one.usd or 0.0 for one in ahead)
     tokens = sum(one.prompt + (one.reply or 0) for one in ahead if one.usd is None and one.elsewhere)
     dearest = max((one.dearest for one in ahead), default=0.0)
