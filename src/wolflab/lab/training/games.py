@@ -261,7 +261,11 @@ class TrainingPlayers(Players):
 
     def _chooses(self, job: RolloutJob) -> Policy:
         """The policy by which the learning seats of episodes choose."""
-        return FirstCandidate() if job.cloning else self._weighing(self.policy(job.policy, job.update))
+        return FirstCandidate() if job.cloning else self._learned(job)
+
+    def _learned(self, job: RolloutJob) -> Policy:
+        """The learner's policy, as games use it."""
+        return self._weighing(self.policy(job.policy, job.update))
 
     def _by_size(self, keys: Sequence[str]) -> dict[int, list[str]]:
         """Number of players → keys of episodes; the number is drawn by key."""
@@ -292,7 +296,7 @@ class TrainingPlayers(Players):
             if name not in LEARNERS:
                 return self.fixed_player(name)
             own = self.experiment.judged()[name] if name == "learner" else self.experiment.likeliest()
-            return self.player(own, self._weighing(self.policy(job.policy, job.update)))
+            return self.player(own, self._learned(job))
 
         village, werewolves = map(seated, job.arm)
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -318,7 +318,8 @@ class _Run:
     def _keep(self, number: int) -> None:
         """Write the learner's policy, and its copy for the population."""
         training = {"seed": self.seed, "update": number, "version": __version__}
-        training |= {"settings": self.settings.model_dump(mode="json")} | self.candidates_of
+        training |= {"settings": self.settings.model_dump(mode="json")}
+        training |= self.candidates_of
         try:
             now = replace(self.blank, arrays=self.learner.arrays(), training=training)
         except ModelError as error:
@@ -361,7 +362,7 @@ class _Run:
         return number
 
 
-def _candidates_of(experiment: TrainingSpec, folder: Path) -> dict[str, list[str]]:
+def _candidates_of(experiment: TrainingSpec, folder: Path) -> dict[str, Any]:
     """The field of a policy that names the models among whose candidates it learned to choose; empty for the
     built-in player alone.
     """

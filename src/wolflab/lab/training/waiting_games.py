@@ -55,6 +55,11 @@ def calls_of(folder: Path) -> Path | None:
     return folder / CALLS if (folder / CALLS / "run.sqlite").is_file() else None
 
 
+def open_calls(folder: Path) -> CallStore:
+    """The stored calls of a training, made if they are not there yet."""
+    return CallStore.begin(folder / CALLS, {"asked": "a training"})
+
+
 # -- replies on file --------------------------------------------------------------------------------
 
 
@@ -76,23 +81,23 @@ class StoredReplies:
     def __init__(self, store: CallStore) -> None:
         self.store = store
         self.asked: defaultdict[str, set[str]] = defaultdict(set)
-        self._pending: dict[str, asyncio.Event] = {}
+        self._pending: dict[tuple[str, str], asyncio.Event] = {}
 
     async def answer(self, model: Model, described: bytes, request: Request) -> Response:
         """The stored reply, or the model's, which is then stored. Games that ask the same at once get one
         reply. described: the model's settings.
         """
-        game = request.key.partition("|")[0]
+        game, _, call = request.key.partition("|")
         asked = blake2b(described + request.digest(model.typed).encode(), digest_size=8).hexdigest()
-        key = f"{asked}|{request.key}"
+        key = f"{asked}|{call}"
         self.asked[game].add(key)
-        while key in self._pending:
-            await self._pending[key].wait()
-        self._pending[key] = asyncio.Event()
+        while (game, key) in self._pending:
+            await self._pending[game, key].wait()
+        self._pending[game, key] = asyncio.Event()
         try:
             return (await answer(_StoredReply(self.store, game, key), model, request))[1]
         finally:
-            self._pending.pop(key).set()
+            self._pending.pop((game, key)).set()
 
 
 class StoredReplyModel:
@@ -293,7 +298,7 @@ def waiting_rollouts(
     """
     home = folder / CALLS
     with (
-        CallStore.begin(home, {"asked": "a training"}) as store,
+        open_calls(folder) as store,
         EmbeddingCache.open(home / "run.sqlite") as vectors,
         asyncio.Runner() as loop,
     ):
