@@ -314,6 +314,11 @@ class HasPlayers(Protocol):
     """An experiment or a training: it plays under several conditions, each with players by place."""
 
     @property
+    def budget(self) -> BudgetSpec:
+        """The limits of all its calls."""
+        ...
+
+    @property
     def conditions(self) -> Iterable[str]:
         """The names of the conditions."""
         ...

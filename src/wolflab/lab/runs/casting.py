@@ -33,7 +33,7 @@ from ..experience.run_pools import Pools
 from ..plans.experiment import Experiment
 from ..plans.policies import Policies, policy_name_of
 from ..plans.scenes import SCENES
-from ..plans.specs import PERSON, ExperienceSpec, PlayerSpec, places_of_seat
+from ..plans.specs import PERSON, ExperienceSpec, HasPlayers, PlayerSpec, places_of_seat
 from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache, WrappedEmbedder
 from ..storage.store import Place, Store
 
@@ -148,8 +148,8 @@ def _key(spec: Any) -> bytes:
     return msgspec.json.encode(spec, order="sorted")
 
 
-def budget_of(experiment: Experiment, spent: Spent) -> Budget:
-    """An experiment's budget, with what is already spent."""
+def budget_of(experiment: HasPlayers, spent: Spent = NOTHING_SPENT) -> Budget:
+    """The budget of an experiment or a training, with what is already spent."""
     return Budget(experiment.budget.tokens, experiment.budget.usd, *spent)
 
 

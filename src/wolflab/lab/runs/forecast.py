@@ -307,7 +307,7 @@ def observed_in(store: Store, most: int = 400) -> Seen:
     return Seen(replies, over)
 
 
-def replies_in(store: CallStore, most: int = 400) -> Seen:
+def observed_calls(store: CallStore, most: int = 400) -> Seen:
     """The first replies of each model among stored calls that are of no run; see `observed_in`."""
     replies: dict[str, list[SeenReply]] = {}
     for who, totals in store.spent_by().items():

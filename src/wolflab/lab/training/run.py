@@ -50,6 +50,7 @@ from ...rules import Side
 from ...stats.comparing import paired
 from ..plans.meanings import FIRST
 from ..plans.policies import policy_digest, require_policy
+from ..runs.casting import budget_of
 from ..storage.run_files import TRAINING, held, must_be_new, new_directory
 from . import files
 from .games import (
@@ -63,7 +64,7 @@ from .games import (
     rollout_workers,
 )
 from .training_plan import APART, TrainingSpec, load_training
-from .waiting_games import GamesWatch, WaitingRollouts, budget_of, check_players, waiting_rollouts
+from .waiting_games import GamesWatch, WaitingRollouts, check_players, waiting_rollouts
 
 FILE = TRAINING
 

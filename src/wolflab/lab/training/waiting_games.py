@@ -28,11 +28,11 @@ from ...errors import Stopped
 from ...match import Match, play
 from ...match.io import concurrently
 from ...models.base import Model, Request, Response
-from ...models.budget import Budget
 from ...models.calls import answer
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.servers.chat import ServerModel
 from ...policy.rollout import FirstCandidate, PlayedEpisode, decisions_of, play_episode, unrecorded_match
+from ..runs.casting import budget_of
 from ..runs.processes import rare_collection
 from ..runs.work import How, check_models, work
 from ..storage.call_store import CallStore, StoredCallCache
@@ -126,11 +126,6 @@ class StoredReplyModel:
 # -- players and games ------------------------------------------------------------------------------
 
 
-def budget_of(experiment: TrainingSpec) -> Budget:
-    """The budget of a training, of which nothing is spent."""
-    return Budget(experiment.budget.tokens, experiment.budget.usd)
-
-
 async def check_players(players: TrainingPlayers) -> None:
     """Build all players and check their models and embedders; ModelError for one that cannot be used."""
     for spec in players.experiment.players().values():
@@ -145,8 +140,7 @@ class WaitingPlayers(TrainingPlayers):
     def __init__(
         self, experiment: TrainingSpec, store: CallStore, vectors: EmbeddingCache, tell: Callable[[str], None]
     ) -> None:
-        super().__init__(experiment, budget_of(experiment))
-        self.budget.begin(store.spent())
+        super().__init__(experiment, budget_of(experiment, store.spent()))
         self.replies = StoredReplies(store)
         self._vectors, self._tell = vectors, tell
         self._stored: dict[int, StoredReplyModel] = {}

@@ -22,14 +22,14 @@ from ...lab.plans.served import elsewhere, is_served, servers_of
 from ...lab.plans.sources import COMMANDS, file_kind
 from ...lab.plans.specs import BudgetSpec, HasPlayers
 from ...lab.runs.batch import CallsForecast
-from ...lab.runs.casting import PlayerBuilder, Players
+from ...lab.runs.casting import PlayerBuilder, Players, budget_of
 from ...lab.runs.forecast import (
     Interval90,
     RunForecast,
     Seen,
     forecast,
+    observed_calls,
     observed_in,
-    replies_in,
     sample_replies,
     taken_in,
 )
@@ -42,7 +42,7 @@ from ...lab.training.games import TrainingPlayers
 from ...lab.training.rehearsal import PARTS, games_left, rehearse_training, taken_in_training
 from ...lab.training.rounds import is_in_rounds, load_rounds
 from ...lab.training.training_plan import TrainingSpec, load_training
-from ...lab.training.waiting_games import budget_of, calls_of, check_players
+from ...lab.training.waiting_games import calls_of, check_players
 from ...usage import CallTotals
 from ..report.numbers import number
 from ..wording import counted, duration
@@ -62,13 +62,12 @@ _MARGIN = 1.5
 class _Ahead:
     """What is to be played.
 
-    played: an experiment or a training, with its budget. left: condition → the number of games. rehearse:
+    played: an experiment or a training. left: condition → the number of games. rehearse:
     games, and prompts to keep → the rehearsal. players: builds the players; check: builds them all, and
     checks their models.
     """
 
     played: HasPlayers
-    budget: BudgetSpec
     left: Mapping[str, int]
     rehearse: Callable[[int, int], Rehearsal]
     players: Players
@@ -81,14 +80,14 @@ class _Ahead:
         """The games of a run. store, planned: see `_games_left`."""
         builder, left = PlayerBuilder(experiment), _games_left(experiment, store, planned)
         rehearsing = partial(rehearse, experiment)
-        return cls(experiment, experiment.budget, left, rehearsing, builder, partial(preflight, builder))
+        return cls(experiment, left, rehearsing, builder, partial(preflight, builder))
 
     @classmethod
     def of_training(cls, spec: TrainingSpec, folder: Path | None = None) -> _Ahead:
         """The games of a training whose models wait. folder: of one that was begun."""
         players, left = TrainingPlayers(spec, budget_of(spec)), games_left(spec, folder)
         rehearsing = partial(rehearse_training, spec)
-        return cls(spec, spec.budget, left, rehearsing, players, partial(check_players, players))
+        return cls(spec, left, rehearsing, players, partial(check_players, players))
 
 
 def print_forecast(
@@ -116,7 +115,7 @@ def print_forecast(
     words = [source, *(["--village"] if village else [])]
     words += [word for change in overrides for word in ("-o", change)]
     _tell_forecast(console, rehearsal, expected, ahead.left, shlex.join(["wolflab", "plan", *words]))
-    budget = ahead.budget
+    budget = ahead.played.budget
     if budget.usd is not None and expected.usd is not None and expected.usd.middle > budget.usd:
         say(console, f"The budget of {budget.usd:g} USD is less: the run will stop there.", "yellow")
     if budget.tokens is not None and expected.tokens.middle > budget.tokens:
@@ -324,7 +323,7 @@ def forecast_training_first(
         return _forecast_first(console, ahead, yes, command)
     with CallStore.open_for_reading(home) as store:
         taken = partial(taken_in_training, spec, folder)
-        return _forecast_first(console, ahead, yes, command, store, replies_in, taken)
+        return _forecast_first(console, ahead, yes, command, store, observed_calls, taken)
 
 
 AnyStore = TypeVar("AnyStore", bound=CallStore)
@@ -340,7 +339,7 @@ def _forecast_first(
     taken: Callable[[AnyStore], tuple[CallTotals, CallTotals]] = lambda store: (CallTotals(), CallTotals()),
 ) -> Beginning:
     """See `forecast_first`. observed, taken: see `observed_in` and `taken_in`."""
-    played, budget, away = ahead.played, ahead.budget, elsewhere(ahead.played)
+    played, budget, away = ahead.played, ahead.played.budget, elsewhere(ahead.played)
     if not servers_of(played) or not any(ahead.left.values()):
         return Beginning()
     try:
