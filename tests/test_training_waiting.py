@@ -51,7 +51,7 @@ SMALL: dict[str, Any] = {
     "evaluation": {"every": 2, "deals": 1, "final": 1},
     "concurrency": 4,
 }
-"""A training of about 600 calls."""
+"""A training of about 1,000 calls."""
 TIMES = ("time/", "rate/", "seconds")
 
 

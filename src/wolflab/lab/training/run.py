@@ -93,11 +93,11 @@ def start_training(experiment: TrainingSpec, out: Path | None = None) -> Path:
     _need_torch()
     usable_device(experiment.device)
     players = TrainingPlayers(experiment, budget_of(experiment))
-    if experiment.waits:
-        asyncio.run(_check_waiting(players))
-    else:  # a local embedder loads its weights with the first text
+    if not experiment.waits:  # a local embedder loads its weights with the first text
         run_now(resolve_embedder(experiment.embedder).embed(("werewolf",)))
     players.check()
+    if experiment.waits:
+        asyncio.run(_check_waiting(players))
     folder = new_directory(Path("runs"), experiment.name) if out is None else out
     must_be_new(folder)
     make_folder(folder)

@@ -301,5 +301,7 @@ def waiting_rollouts(
             loop.run(check_players(players))
             yield WaitingRollouts(players, loop, watch)
         finally:
-            store.adapted(players.models)
-            loop.run(players.close())
+            try:
+                store.adapted(players.models)
+            finally:  # also on a full disk
+                loop.run(players.close())

@@ -68,6 +68,8 @@ from .options import Out, Resume, Set, Yes, check_alone, commands
 from .status import show_progress, took_in_words
 
 PAGE, CURVE = "training.html", "curve.svg"
+_MANY_UNUSABLE = 0.3
+"""Above this share of unusable replies a training says so."""
 _POINTS = 40
 """The most points of a line; further updates are averaged."""
 
@@ -290,6 +292,9 @@ def _run(console: Console, folder: Path) -> ExitCode:
             look = _evaluation_line(step)
             if look:
                 shown.console.print(look, highlight=False)
+            if (unusable := step.line.get("unusable/replies", 0.0)) > _MANY_UNUSABLE:
+                said = f"{unusable:.0%} of the replies could not be used"
+                say(shown.console, f"seed {step.seed}, update {step.update}: {said}", "yellow")
 
         def games(over: int, planned: int, news: str) -> None:
             if news:
