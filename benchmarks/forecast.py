@@ -1,11 +1,13 @@
-"""Forecasts of simulated runs beside what the runs then took.
+"""Forecasts of simulated runs and trainings beside what these then took.
 
-    python benchmarks/forecast.py [--runs 100] [--deals 30] [--ask 24]
+    python benchmarks/forecast.py [--runs 100] [--deals 30] [--ask 24] [--trainings 0]
 
 Each run has a model of its own behind the Sheriff and another one behind the others: the built-in player,
 with planted traits. It says more or less, thinks before it answers (uneven, paid for), is counted by a
 tokenizer of its own, and now and then gives a reply that cannot be used. Each run has cards of its own. It is
 forecast three times: without any reply; after some prompts that were asked before; after its first games.
+Trainings have such a model too, and few updates, games and evaluations, of numbers that are drawn. They are
+forecast without any reply.
 Printed: in how many runs what was taken lies within the 90 % interval, and by how much the middle is above
 it, on the average and as a median of the distance.
 """
@@ -21,6 +23,7 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.specs import PlayerSpec
@@ -28,14 +31,19 @@ from wolflab.lab.runs import runner
 from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.runs.forecast import Interval90, RunForecast, Seen, forecast, observed_in, sample_replies
 from wolflab.lab.runs.rehearsal import rehearse
+from wolflab.lab.storage.call_store import CallStore
 from wolflab.lab.storage.store import Store
+from wolflab.lab.training.rehearsal import games_left, rehearse_training
+from wolflab.lab.training.run import run_training, start_training
+from wolflab.lab.training.training_plan import TrainingSpec, make_training
+from wolflab.lab.training.waiting_games import CALLS
 from wolflab.models.base import Model, Request, Response
 from wolflab.models.budget import Price
 from wolflab.models.catalog import name_and_settings, resolve
 from wolflab.models.estimates import estimate_texts, tokens
 from wolflab.usage import Usage
 
-MOMENTS = ("before", "asked", "first games")
+MOMENTS = ("before", "asked", "first games", "training")
 WHAT = ("calls", "tokens", "usd")
 PRICE = Price(input=1.0, output=4.0)
 FIRST = 5
@@ -156,6 +164,52 @@ def simulate(number: int, deals: int, ask: int, folder: Path) -> dict[tuple[str,
     }
 
 
+def drawn_training(number: int, draws: random.Random) -> TrainingSpec:
+    """A small training of a simulated model. In half of them the other seats have a built-in player."""
+    price = {"input": PRICE.input, "output": PRICE.output}
+    learners = draws.choice((4, 4, "village", "werewolves"))
+    checkpoints = {"checkpoints": draws.choice((0, 1))} if learners == 4 else {}
+    return make_training(
+        {
+            "name": "simulated",
+            "model": {"model": "custom/a", "base_url": "http://127.0.0.1:1/v1", "price": price},
+            **draws.choice(({}, {"fixed_model": "village"})),
+            "embedder": {"embedder": "hashing", "dimensions": 32},
+            "network": {"name": "small", "width": 16, "mlp_width": 16, "heads": 2},
+            "training": {
+                "updates": draws.randint(1, 5),
+                "ppo": {"epochs": 2},
+                "cloning": {"episodes": draws.choice((0, 4, 8))},
+                "population": {"learners": learners, **checkpoints},
+                "rollouts": {"episodes": draws.randint(4, 8)},
+            },
+            "evaluation": {
+                "every": draws.randint(0, 2),
+                "deals": draws.randint(1, 4),
+                "final": draws.randint(1, 8),
+            },
+            "seeds": [number],
+        }
+    )
+
+
+def simulate_training(number: int, folder: Path) -> dict[tuple[str, str], Outcome]:
+    """One training: (moment, what) → the forecast and what was taken."""
+    draws = random.Random(number)
+    spec, model = drawn_training(number, draws), Simulated("custom/a", draws)
+    made = forecast(rehearse_training(spec), games_left(spec), Seen())
+
+    def resolved(named: Any, budget: Any = None) -> Model:
+        return model if name_and_settings(named)[0] == model.name else resolve(named, budget)
+
+    with mock.patch("wolflab.lab.runs.casting.resolve", resolved):
+        run_training(start_training(spec, folder / f"training {number}"))
+    with CallStore.open_for_reading(folder / f"training {number}" / CALLS) as store:
+        came = store.called().totals
+    taken = {"calls": float(came.calls), "tokens": float(came.usage.tokens), "usd": came.usage.cost}
+    return {("training", what): Outcome(getattr(made, what), taken[what]) for what in WHAT}
+
+
 def main() -> None:
     """Print the table."""
     raw = argparse.RawDescriptionHelpFormatter
@@ -163,6 +217,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--deals", type=int, default=30)
     parser.add_argument("--ask", type=int, default=24)
+    parser.add_argument("--trainings", type=int, default=0)
     wanted = parser.parse_args()
     outcomes: dict[tuple[str, str], list[Outcome]] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -171,6 +226,9 @@ def main() -> None:
                 outcomes.setdefault(key, []).append(outcome)
             if sys.stderr.isatty():
                 print(f"{number} of {wanted.runs}", end="\r", file=sys.stderr)
+        for number in range(1, wanted.trainings + 1):
+            for key, outcome in simulate_training(number, Path(folder)).items():
+                outcomes.setdefault(key, []).append(outcome)
     print("| forecast | of | within 90 % | middle above, mean | distance, median |")
     for moment in MOMENTS:
         for what in WHAT:

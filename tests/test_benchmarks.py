@@ -37,7 +37,7 @@ TINY: dict[str, Sequence[str]] = {
     "benchmarks/damage.py": shlex.split("--seeds 2 --made run --only errors show verify"),
     "benchmarks/experience.py": ("40", "--queries", "3"),
     "benchmarks/finetune_speed.py": ("--shape", "tiny", "--questions", "8", "rank=2 dtype=float32"),
-    "benchmarks/forecast.py": ("--runs", "1", "--deals", "6", "--ask", "6"),
+    "benchmarks/forecast.py": ("--runs", "1", "--deals", "6", "--ask", "6", "--trainings", "1"),
     "benchmarks/growing.py": ("2",),
     "benchmarks/hostile_patterns.py": ("--under", "text.reading.votes", "--shown", "2"),
     "benchmarks/http_client.py": shlex.split("--in-flight 1 --calls 2 --rounds 1 --games 1 --latency 0.001"),

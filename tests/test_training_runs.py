@@ -478,8 +478,6 @@ def test_a_training_that_was_never_looked_at_has_a_page(tmp_path: Path) -> None:
         ({"fixed": {"name": "deductive-004", "style": "secretive"}}, "remove `style`"),
         ({"device": "gpu"}, "device"),
         ({"training": {"rollouts": {"sizes": {9: 0.5}}}}, "room for 8 players, and a table has 9"),
-        ({"model": "openai/gpt-4o"}, "answers over a network"),
-        ({"fixed_model": "openai/gpt-4o"}, "answers over a network"),
         ({"network": "huge"}, "there is no 'huge'"),
         ({"network": {"name": "small", "width": 97}}, "cannot be shared by"),
         ({"name": "a/b"}, "names a folder"),
@@ -489,7 +487,6 @@ def test_a_training_that_was_never_looked_at_has_a_page(tmp_path: Path) -> None:
         ({"network": {"name": "small", "foo": 3}}, "there is no field 'foo'"),
         ({"network": {"name": "small", "dimensions": 3}}, "there is no field 'dimensions'"),
         ({"network": {"name": [1]}}, "known are"),
-        ({"embedder": {"embedder": "openai/text-embedding-3-small", "dimensions": 32}}, "over a network"),
         ({"training": {"ppo": {"learning_rate": float("inf")}}}, "learning_rate"),
         ({"opponent": {"model": "village", "recipe": "vanilla"}}, "set training.population.learners"),
         ({"training": {"ppo": {"lr": 1}}}, "lr"),
@@ -524,6 +521,8 @@ def test_shipped_trainings_can_be_built() -> None:
     for name in shipped_files(FOLDER):
         made = load_training(name)
         assert made.name == name
+        if name == "train-served":  # who runs it names the model
+            continue
         # It is judged on sentences that it has not been trained on.
         judged = made.judged()["learner"].model
         assert isinstance(judged, dict)
@@ -757,11 +756,6 @@ def test_the_target_itself_is_what_its_best_response_is_compared_with() -> None:
 def test_whoever_cannot_be_made_is_named_by_the_field(values: dict[str, Any], field: str) -> None:
     with pytest.raises(ExperimentError, match=rf"training: (.* )?{field}.*'foo'"):
         make_training({"name": "mine", **values})
-
-
-def test_a_model_that_answers_over_a_network_is_named_by_its_field() -> None:
-    with pytest.raises(ExperimentError, match="fixed_model: 'openai/gpt-4o' answers over a network"):
-        make_training({"name": "mine", "fixed_model": "openai/gpt-4o"})
 
 
 @pytest.mark.slow

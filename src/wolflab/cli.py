@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _COMMANDS = {
     "run": "Run an experiment, then print its table and write its report.",
-    "plan": "Forecast an experiment, a tournament, a study or a training in rounds: calls, cost, time.",
+    "plan": "Forecast an experiment, a tournament, a study or a training: calls, cost, time.",
     "power": "Plan the number of deals for a comparison, from a pilot run.",
     "register": "Write down an experiment's plan before it is run, for `wolflab run --registration`.",
     "status": "Show the progress of a run, a training, a judge …, and how to resume it.",

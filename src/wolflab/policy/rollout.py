@@ -22,12 +22,12 @@ from ..agents.policy.checkpoint import NumpyPolicy
 from ..agents.policy.features import Batch
 from ..agents.policy.policy import Float32s, Observation, Policy, Weights
 from ..match import Casting, Dealing, Draws, Match, Player, play
-from ..match.io import NOT_RECORDED
+from ..match.io import NOT_RECORDED, Gather
 from ..match.rewards import D2, Gain, gains
 from ..record import Turn
-from ..rules import ROLES, Event, Log, Ruleset, Side
+from ..rules import CHANCE, ROLES, Event, Log, Ruleset, Side
 from ..text.kinds import KINDS, kind_of
-from ..text.notes import Chosen
+from ..text.notes import Chosen, Mistake
 from .lockstep import ServiceRequest, drive, in_step
 from .settings import STYLES, Population
 
@@ -126,12 +126,16 @@ class Decisions(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class EpisodeResult:
     """The result of an episode. village: whether the village won; None if neither side did. learners: number
-    of learning seats by side. others: names and sides of the other members.
+    of learning seats by side. others: names and sides of the other members. turns: of players whose model
+    waits, with the number of stand-ins among them; unusable: replies in these turns that could not be used.
     """
 
     village: bool | None
     learners: tuple[int, int]
     others: tuple[tuple[str, int], ...]
+    turns: int = 0
+    stand_ins: int = 0
+    unusable: int = 0
 
 
 class Roster(Protocol):
@@ -216,8 +220,14 @@ class LearningSeat:
         return self.policy.describe()
 
 
-def unrecorded_match(ruleset: Ruleset, casting: Casting, key: str, watch: Any = None) -> Match:
-    """A game for `drive` without a record and without rendered prompts."""
+PlayedEpisode = tuple[EpisodeResult, list[tuple[LearningSeat, Float32s]]]
+"""An episode's result, and (seat, rewards) of each learning seat that made a decision."""
+
+
+def unrecorded_match(
+    ruleset: Ruleset, casting: Casting, key: str, watch: Any = None, gather: Gather = in_step
+) -> Match:
+    """A game without a record and without rendered prompts; by default for `drive`."""
     return Match(
         ruleset,
         casting,
@@ -227,26 +237,26 @@ def unrecorded_match(ruleset: Ruleset, casting: Casting, key: str, watch: Any = 
         call_cache=NOT_RECORDED,
         write=False,
         watch=watch,
-        gather=in_step,
+        gather=gather,
     )
 
 
-async def _play_episode(
+async def play_episode(
     ruleset: Ruleset,
     roster: Roster,
     policy: Policy,
     population: Population,
     pool: Sequence[Member],
     key: str,
-) -> tuple[EpisodeResult, list[tuple[LearningSeat, Float32s]]]:
-    """Play one episode. Returns its result, and (seat, rewards) of each learning seat that made a
-    decision.
-    """
+    gather: Gather = in_step,
+) -> PlayedEpisode:
+    """Play one episode; see `play_episodes`. gather: see `match.Match`; by default for `drive`."""
     learning: dict[int, LearningSeat] = {}
     others: list[tuple[str, int]] = []
     sides: list[int] = []
 
     table: list[Player] = []
+    turns = stand_ins = unusable = 0
 
     def cast(dealing: Dealing) -> list[Player]:
         # Players are seated again after an election; here they stay the same.
@@ -261,9 +271,14 @@ async def _play_episode(
                     table.append(roster.fixed(member))
         return table
 
-    def watch(events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
+    def watch(events: Sequence[Event], log: Log, answered: Sequence[Turn]) -> None:
+        nonlocal turns, stand_ins, unusable
         before = len(log.events) - len(events)
-        for turn in turns:
+        for turn in answered:
+            model = table[turn.ask.seat].model if turn.ask.seat != CHANCE else None
+            if model is not None and not model.instant:
+                turns, stand_ins = turns + 1, stand_ins + (turn.invalid is not None)
+                unusable += sum(isinstance(content, Mistake) for _, content in turn.notes)
             if (seat := learning.get(turn.ask.seat)) is not None:
                 for _, content in turn.notes:
                     if isinstance(content, Chosen):
@@ -271,7 +286,7 @@ async def _play_episode(
                         seat.kinds.append(KINDS.index(kind_of(turn.ask.kind)))
                         seat.decided.append(before)
 
-    played = await play(unrecorded_match(ruleset, cast, key, watch))
+    played = await play(unrecorded_match(ruleset, cast, key, watch, gather))
     gained = gains(ruleset, played.log.events, D2)
     kept = [
         (seat, credited(gained, number, seat.decided))
@@ -279,7 +294,8 @@ async def _play_episode(
         if seat.decided
     ]
     counts = [sum(sides[number] == side for number in learning) for side in range(len(SIDES))]
-    return EpisodeResult(played.outcome.village_won, (counts[0], counts[1]), tuple(others)), kept
+    ended = played.outcome.village_won, (counts[0], counts[1]), tuple(others)
+    return EpisodeResult(*ended, turns, stand_ins, unusable), kept
 
 
 def credited(gained: Sequence[Gain], seat: int, decided: Sequence[int]) -> NDArray[np.float32]:
@@ -309,8 +325,14 @@ def play_episodes(
     The decisions are None if no learning seat made one. policy: the learner's. lay_out: observations → a
     batch of its network.
     """
-    games = (_play_episode(ruleset, roster, policy, population, pool, key) for key in keys)
-    played = list(drive(games, len(keys)))
+    games = (play_episode(ruleset, roster, policy, population, pool, key) for key in keys)
+    return decisions_of(list(drive(games, len(keys))), lay_out)
+
+
+def decisions_of(
+    played: Sequence[PlayedEpisode], lay_out: Callable[[Sequence[Observation]], Batch]
+) -> tuple[Decisions | None, list[EpisodeResult]]:
+    """The decisions of episodes with one number of players, and their results; see `play_episodes`."""
     ended = [result for result, _ in played]
     kept = [seat for _, seats in played for seat in seats]
     if not kept:

@@ -1,4 +1,4 @@
-"""Which models and embedders of an experiment are behind a server, and on which host: statements are sent
+"""Which models and embedders of players are behind a server, and on which host: statements are sent
 there.
 """
 
@@ -10,7 +10,7 @@ from ...models.catalog import BUILT_IN, is_local_model
 from ...models.person import PersonModel
 from ...models.servers.http import is_loopback as is_loopback
 from ...models.servers.providers import host_of
-from .experiment import Experiment
+from .specs import HasPlayers
 
 _HERE = (BUILT_IN, PersonModel.name, "hashing", "minilm")
 
@@ -20,7 +20,7 @@ def is_served(name: str) -> bool:
     return not (name in _HERE or is_local_model(name) or name.startswith("sentence-transformers/"))
 
 
-def servers_of(experiment: Experiment) -> dict[str, str]:
+def servers_of(experiment: HasPlayers) -> dict[str, str]:
     """Every model and embedder of the players that is behind a server → the server's host, "" if it is not
     known.
     """
@@ -35,7 +35,7 @@ def servers_of(experiment: Experiment) -> dict[str, str]:
     return hosts
 
 
-def elsewhere(experiment: Experiment) -> set[str]:
+def elsewhere(experiment: HasPlayers) -> set[str]:
     """The models and embedders of the players that are behind a server on another machine."""
     hosts = servers_of(experiment)
     return {name for name, host in hosts.items() if is_elsewhere(host)}

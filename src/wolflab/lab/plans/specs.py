@@ -6,8 +6,8 @@ They are validated here; `casting` builds the players.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from typing import Annotated, Any, Literal, NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from typing import Annotated, Any, Literal, NamedTuple, Protocol
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -304,10 +304,30 @@ MOST_WORKERS = 1024
 
 
 class BudgetSpec(Part):
-    """The limits at which a run stops: tokens (prompt + completion) and USD, over all its models."""
+    """The limits at which a run or a training stops: tokens (prompt + completion) and USD, over all its
+    models.
+    """
 
     tokens: int | None = Field(default=None, gt=0, strict=True)
     usd: float | None = Field(default=None, gt=0, strict=True)
+
+
+class HasPlayers(Protocol):
+    """An experiment or a training: it plays under several conditions, each with players by place."""
+
+    @property
+    def budget(self) -> BudgetSpec:
+        """The limits of all its calls."""
+        ...
+
+    @property
+    def conditions(self) -> Iterable[str]:
+        """The names of the conditions."""
+        ...
+
+    def cast(self, condition: str) -> Mapping[str, PlayerSpec]:
+        """Place → player, of one condition."""
+        ...
 
 
 STATEMENT = "statement"

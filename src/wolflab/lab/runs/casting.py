@@ -34,8 +34,8 @@ from ..plans.experiment import Experiment
 from ..plans.policies import Policies, policy_name_of
 from ..plans.scenes import SCENES
 from ..plans.served import is_served
-from ..plans.specs import PERSON, ExperienceSpec, PlayerSpec, places_of_seat
-from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
+from ..plans.specs import PERSON, ExperienceSpec, HasPlayers, PlayerSpec, places_of_seat
+from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache, WrappedEmbedder
 from ..storage.store import Place, Store
 
 _MOST_PARENTS = 32
@@ -57,6 +57,16 @@ class Players:
         self._budget = budget
         self._models: dict[bytes, Model] = {}
         self._embedders: dict[bytes, Embedder] = {}
+
+    @property
+    def budget(self) -> Budget:
+        """The budget that all models share."""
+        return self._budget or Budget()
+
+    @property
+    def models(self) -> list[Model]:
+        """All models built so far."""
+        return list(self._models.values())
 
     def made(self, spec: PlayerSpec, policy: Policy | None = None) -> Player:
         """The player of a specification, with `policy` instead of its own.
@@ -117,14 +127,34 @@ class Players:
             "recipe person: people sit at a table; use wolflab play --human SEAT, or --resume RUN"
         )
 
+    async def check_embedders(self) -> None:
+        """Check the embedders built so far; ModelError for a missing package, weights or key. No server is
+        called, because that costs money.
+        """
+        for embedder in self._embedders.values():
+            inner = embedder.inner if isinstance(embedder, WrappedEmbedder) else embedder
+            endpoint = getattr(inner, "endpoint", None)
+            if endpoint is None and not inner.instant:
+                await inner.embed(("werewolf",))  # the weights are loaded with the first word
+            elif endpoint is not None and endpoint.variable and endpoint.key() is None:
+                needed = missing_key(endpoint.variable, endpoint.base_url)
+                raise ModelError(f"embedder {inner.name!r}: {needed}")
+
+    async def close(self) -> None:
+        """Close every model and embedder."""
+        for model in self._models.values():
+            await model.close()
+        for embedder in self._embedders.values():
+            await embedder.close()
+
 
 def _key(spec: Any) -> bytes:
     """A key that is equal for equal settings."""
     return msgspec.json.encode(spec, order="sorted")
 
 
-def budget_of(experiment: Experiment, spent: Spent) -> Budget:
-    """An experiment's budget, with what is already spent."""
+def budget_of(experiment: HasPlayers, spent: Spent = NOTHING_SPENT) -> Budget:
+    """The budget of an experiment or a training, with what is already spent."""
     return Budget(experiment.budget.tokens, experiment.budget.usd, *spent)
 
 
@@ -163,21 +193,11 @@ class PlayerBuilder(Players):
         self._run: Store | None = None
         self._parents: dict[int, tuple[GameRecord, Mapping[str, StoredCall]]] = {}
 
-    @property
-    def budget(self) -> Budget:
-        """The budget that all models share."""
-        return self._budget or Budget()
-
     def check_refused(self, condition: str) -> None:
         """Raise ModelRefused if a model of the condition refuses all requests."""
         for role in self.cast(condition).values():
             if isinstance(role.player.model, ServerModel):
                 role.player.model.check_refused()
-
-    @property
-    def models(self) -> list[Model]:
-        """All models built so far."""
-        return list(self._models.values())
 
     def all_models(self) -> list[Model]:
         """All models of all conditions, built now if necessary."""
@@ -237,19 +257,6 @@ class PlayerBuilder(Players):
             opened = EmbeddingCache.open_for_reading if self._reading else EmbeddingCache.open
             self._cache = opened(self._home / "run.sqlite")
         return CachedEmbedder(made, self._cache)
-
-    async def check_embedders(self) -> None:
-        """Check the embedders built so far; ModelError for a missing package, weights or key. No server is
-        called, because that costs money.
-        """
-        for embedder in self._embedders.values():
-            inner = embedder.inner if isinstance(embedder, CachedEmbedder) else embedder
-            endpoint = getattr(inner, "endpoint", None)
-            if endpoint is None and not inner.instant:
-                await inner.embed(("werewolf",))  # the weights are loaded with the first word
-            elif endpoint is not None and endpoint.variable and endpoint.key() is None:
-                needed = missing_key(endpoint.variable, endpoint.base_url)
-                raise ModelError(f"embedder {inner.name!r}: {needed}")
 
     def casting(self, place: Place) -> Casting:
         """Who sits where in one game. The most specific place wins (`places_of_seat`)."""
@@ -311,11 +318,8 @@ class PlayerBuilder(Players):
         return replace(role.player, agent=LanguageAgent(agent.recipe, retriever, agent.policy))
 
     async def close(self) -> None:
-        """Close every model and embedder."""
-        for model in self._models.values():
-            await model.close()
-        for embedder in self._embedders.values():
-            await embedder.close()
+        """Close every model and embedder, and what is read from the run's directory."""
+        await super().close()
         self.close_cache()
 
     def parent(self, place: Place) -> tuple[GameRecord, Mapping[str, StoredCall]] | None:

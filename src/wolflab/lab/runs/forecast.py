@@ -26,9 +26,10 @@ from ...text.clean import LIMIT
 from ...text.replies.parse import parse
 from ...text.replies.parsed import Problem
 from ...usage import CallTotals, Usage
+from ..storage.call_store import CallStore
 from ..storage.store import Store, asker
-from .casting import PlayerBuilder
-from .rehearsal import PlayingModel, Rehearsal, RehearsedCall, RehearsedGame, playing_models, said_in
+from .casting import Players
+from .rehearsal import PlayingModel, Rehearsal, RehearsedCall, RehearsedGame, said_in
 
 _MOST_AGAIN = 3.0
 """The most calls for one answer, with retries."""
@@ -302,16 +303,32 @@ def observed_in(store: Store, most: int = 400) -> Seen:
             open_ones.add(row.condition)
         elif asker(row.id) in spent and row.condition not in open_ones:
             over.setdefault(row.condition, []).append(sum(total.calls for total in totals.values()))
-        if any(len(replies.get(name, ())) < most for name in totals):
-            for call in store.calls_with_prompts_of(asker(row.id)):
-                if call.get("messages") and len(replies.get(call["model"], ())) < most:
-                    names = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost")
-                    usage, latency = Usage(*(call[name] for name in names)), call["latency"]
-                    response = Response(call["text"], usage, latency=latency, tier=call["tier"])
-                    again = not call["key"].endswith("|0")
-                    reply = _seen_reply(call_kind(call["key"]), call["messages"], response, again)
-                    replies.setdefault(call["model"], []).append(reply)
+        _see_replies(store, asker(row.id), totals, replies, most)
     return Seen(replies, over)
+
+
+def observed_calls(store: CallStore, most: int = 400) -> Seen:
+    """The first replies of each model among stored calls that are of no run; see `observed_in`."""
+    replies: dict[str, list[SeenReply]] = {}
+    for who, totals in store.spent_by().items():
+        _see_replies(store, who, totals, replies, most)
+    return Seen(replies)
+
+
+def _see_replies(
+    store: CallStore, who: str, models: Iterable[str], replies: dict[str, list[SeenReply]], most: int
+) -> None:
+    """Add an asker's replies, at most `most` of each of its models."""
+    if all(len(replies.get(name, ())) >= most for name in models):
+        return
+    for call in store.calls_with_prompts_of(who):
+        if call.get("messages") and len(replies.get(call["model"], ())) < most:
+            names = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost")
+            usage, latency = Usage(*(call[name] for name in names)), call["latency"]
+            response = Response(call["text"], usage, latency=latency, tier=call["tier"])
+            again = not call["key"].endswith("|0")
+            reply = _seen_reply(call_kind(call["key"]), call["messages"], response, again)
+            replies.setdefault(call["model"], []).append(reply)
 
 
 def taken_in(store: Store) -> tuple[CallTotals, CallTotals]:
@@ -330,15 +347,15 @@ def taken_in(store: Store) -> tuple[CallTotals, CallTotals]:
     return over, begun
 
 
-async def sample_replies(builder: PlayerBuilder, rehearsal: Rehearsal, most: int) -> tuple[Seen, list[str]]:
-    """Send at most `most` rehearsed requests to each model of a builder.
+async def sample_replies(players: Players, rehearsal: Rehearsal, most: int) -> tuple[Seen, list[str]]:
+    """Send at most `most` rehearsed requests to each model.
 
     Returns the replies, which cost money, and a sentence for each model that failed.
     """
     replies: dict[str, list[SeenReply]] = {}
     failed: list[str] = []
-    for playing in playing_models(builder.experiment).values():
-        model, requests = builder.model(playing.spec), rehearsal.requests.get(playing.label, [])[:most]
+    for playing in rehearsal.models:
+        model, requests = players.model(playing.spec), rehearsal.requests.get(playing.label, [])[:most]
         came = await asyncio.gather(*map(model.generate, requests), return_exceptions=True)
         for request, response in zip(requests, came, strict=True):
             if isinstance(response, ModelError):

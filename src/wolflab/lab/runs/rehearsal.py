@@ -11,7 +11,8 @@ import asyncio
 import random
 import selectors
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +24,7 @@ import msgspec
 from ...agents.policy.checkpoint import load_policy
 from ...errors import Stopped, StoreError, WolflabError
 from ...models.base import Chat, Model, Request, Response
-from ...models.budget import Price
+from ...models.budget import Budget, Price
 from ...models.catalog import BUILT_IN, is_local_model, name_and_settings
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.embedders.hashing import HashingEmbedder
@@ -39,7 +40,7 @@ from ..plans.matching import model_name
 from ..plans.policies import policy_name_of
 from ..plans.prices import price_in
 from ..plans.served import is_served
-from ..plans.specs import PlayerSpec
+from ..plans.specs import HasPlayers, PlayerSpec
 from ..storage.embedding_cache import WrappedEmbedder
 from ..storage.store import Place, Store
 from . import runner
@@ -113,10 +114,8 @@ class Rehearsal:
         return [call for call in calls if label in (None, call.model)]
 
 
-def playing_models(experiment: Experiment) -> dict[bytes, PlayingModel]:
-    """The models of an experiment's players, except the built-in one, by `_key`. Models on this machine cost
-    nothing.
-    """
+def playing_models(experiment: HasPlayers) -> dict[bytes, PlayingModel]:
+    """The models of the players, except the built-in one, by `_key`. Models on this machine cost nothing."""
     players: dict[bytes, list[PlayerSpec]] = {}
     for condition in experiment.conditions:
         for player in experiment.cast(condition).values():
@@ -138,7 +137,7 @@ def playing_models(experiment: Experiment) -> dict[bytes, PlayingModel]:
     return found
 
 
-def embedder_prices(experiment: Experiment) -> dict[str, Price | None]:
+def embedder_prices(experiment: HasPlayers) -> dict[str, Price | None]:
     """The embedders of an experiment's players that are behind a server, with their prices."""
     casts = [experiment.cast(condition).values() for condition in experiment.conditions]
     specs = [spec.embedder for cast in casts for spec in cast]
@@ -180,18 +179,15 @@ def rehearse(experiment: Experiment, games: int = GAMES, kept: int = 24) -> Rehe
     experience may be a little short. kept: the number of requests kept for each model.
     """
     reduced = _reduced(experiment, max(1, games // len(experiment.conditions)))
-    clock = _Clock()
-    loop = asyncio.SelectorEventLoop(clock)
-    loop.time = lambda: clock.passed  # type: ignore[method-assign]
     planned = {name: len(reduced.places(name)) for name in reduced.conditions}
     try:
         with (
             TemporaryDirectory() as folder,
             Store.create(Path(folder) / "rehearsal", reduced) as store,
-            asyncio.Runner(loop_factory=lambda: loop) as asyncio_runner,
+            simulated_clock() as loop,
         ):
             builder = _RehearsedPlayers(reduced, store.path, kept)
-            asyncio_runner.run(runner.playing(store, reached=True, builder=builder))
+            loop.run(runner.playing(store, reached=True, builder=builder))
             rows = store.games()
     except (StoreError, OSError) as error:
         raise WolflabError(f"games cannot be rehearsed in {gettempdir()}: {error}") from None
@@ -201,14 +197,8 @@ def rehearse(experiment: Experiment, games: int = GAMES, kept: int = 24) -> Rehe
         )
     played: dict[str, list[RehearsedGame]] = {name: [] for name in reduced.conditions}
     for row in rows:
-        played[row.condition].append(builder.games[Place.of(row)])
-    models, prices = [*playing_models(experiment).values()], embedder_prices(experiment)
-    texts: dict[str, tuple[Counter[str], Price | None]] = {}
-    for name, given in builder.texts.items():
-        texts[name] = (Counter(), prices[name])
-        for text, condition in given.items():
-            texts[name][0][condition] += tokens(text)
-    return Rehearsal(played, planned, models, builder.requests, texts, experiment.concurrency)
+        played[row.condition].append(builder.substitutes.games[Place.of(row)])
+    return builder.substitutes.rehearsal(experiment, played, planned, experiment.concurrency)
 
 
 def _reduced(experiment: Experiment, each: int) -> Experiment:
@@ -233,36 +223,39 @@ def _reduced(experiment: Experiment, each: int) -> Experiment:
     return Experiment(**data)
 
 
-_place: ContextVar[Place] = ContextVar("place")
+rehearsed_place: ContextVar[Place] = ContextVar("place")
 """The game of the current task."""
 
 
-class _RehearsedPlayers(PlayerBuilder):
-    """Builds the experiment's players with substitutes for models and embedders, and collects their notes."""
+class Substitutes:
+    """Substitutes for the models and embedders of players, and their notes.
 
-    def __init__(self, experiment: Experiment, home: Path, kept: int) -> None:
-        super().__init__(experiment, home)
+    kept: see `rehearse`. games: the calls of each game. requests: see `Rehearsal`. texts: embedder → text →
+    the condition in whose games it was first embedded. budget: of the players.
+    """
+
+    def __init__(self, experiment: HasPlayers, kept: int, budget: Budget) -> None:
         self._read_by_policies = {
             msgspec.json.encode(spec.embedder, order="sorted"): load_policy(policy).network.dimensions
             for name in experiment.conditions
             for spec in experiment.cast(name).values()
             if (policy := policy_name_of(spec)) is not None
         }
-        self._playing, self._kept = playing_models(experiment), kept
+        self._playing, self._kept, self.budget = playing_models(experiment), kept, budget
         self.games: defaultdict[Place, RehearsedGame] = defaultdict(RehearsedGame)
         self.requests: dict[str, list[Request]] = {}
         self.texts: dict[str, dict[str, str]] = {}
+        self._models: dict[str, _SubstituteModel] = {}
         self._called = Counter[str]()
         self._authors: dict[str, str] = {}
         self._draws = random.Random(0)
 
-    def _model(self, spec: str | dict[str, Any]) -> Model:
-        if name_and_settings(spec)[0] == BUILT_IN:
-            return super()._model(spec)
+    def model(self, spec: str | dict[str, Any]) -> Model:
+        """The substitute for a model that is not built in."""
         label = self._playing[_key(spec)].label
-        return self._models.setdefault(label.encode(), _SubstituteModel(label, self))
+        return self._models.setdefault(label, _SubstituteModel(label, self))
 
-    def _new_embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
+    def embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
         """A substitute that hashes texts. For a policy it passes for its embedder, whose vectors are as long;
         behind a server it counts texts.
         """
@@ -275,10 +268,21 @@ class _RehearsedPlayers(PlayerBuilder):
             return resolve_embedder(spec)
         return _CountingEmbedder(resolve_embedder(spec), given, dimensions)
 
-    def casting(self, place: Place) -> Any:
-        """See `PlayerBuilder`. It is called in the task that plays the game."""
-        _place.set(place)
-        return super().casting(place)
+    def rehearsal(
+        self,
+        experiment: HasPlayers,
+        games: Mapping[str, Sequence[RehearsedGame]],
+        planned: Mapping[str, int],
+        concurrency: int,
+    ) -> Rehearsal:
+        """What was noted; see `Rehearsal`."""
+        models, prices = [*playing_models(experiment).values()], embedder_prices(experiment)
+        texts: dict[str, tuple[Counter[str], Price | None]] = {}
+        for name, given in self.texts.items():
+            texts[name] = (Counter(), prices[name])
+            for text, condition in given.items():
+                texts[name][0][condition] += tokens(text)
+        return Rehearsal(games, planned, models, self.requests, texts, concurrency)
 
     def note_call(self, model: str, request: Request, reply: str) -> None:
         """Note a call that is answered now."""
@@ -292,7 +296,7 @@ class _RehearsedPlayers(PlayerBuilder):
             self._authors[aloud], said_tokens = model, tokens(aloud)
         now = asyncio.get_running_loop().time()
         call = RehearsedCall(model, prompt, tokens(reply), said_tokens, quoted, now)
-        self.games[_place.get()].calls.append(call)
+        self.games[rehearsed_place.get()].calls.append(call)
         kept = self.requests.setdefault(model, [])
         self._called[model] += 1
         if len(kept) < self._kept:
@@ -301,24 +305,45 @@ class _RehearsedPlayers(PlayerBuilder):
             kept[at] = request
 
 
+class _RehearsedPlayers(PlayerBuilder):
+    """Builds the experiment's players with substitutes for models and embedders."""
+
+    def __init__(self, experiment: Experiment, home: Path, kept: int) -> None:
+        super().__init__(experiment, home)
+        self.substitutes = Substitutes(experiment, kept, self.budget)
+
+    def _model(self, spec: str | dict[str, Any]) -> Model:
+        if name_and_settings(spec)[0] == BUILT_IN:
+            return super()._model(spec)
+        return self.substitutes.model(spec)
+
+    def _new_embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
+        return self.substitutes.embedder(spec)
+
+    def casting(self, place: Place) -> Any:
+        """See `PlayerBuilder`. It is called in the task that plays the game."""
+        rehearsed_place.set(place)
+        return super().casting(place)
+
+
 class _SubstituteModel(Village):
     """Answers for another model. A request without a question gets a short reply."""
 
     instant = False
 
-    def __init__(self, name: str, builder: _RehearsedPlayers) -> None:
+    def __init__(self, name: str, substitutes: Substitutes) -> None:
         super().__init__()
-        self.name, self._builder = name, builder
+        self.name, self._substitutes = name, substitutes
 
     async def generate(self, request: Request) -> Response:
         """See `models.base.Model`."""
-        if self._builder.budget.closed:
-            raise Stopped(self._builder.budget.closed)
+        if self._substitutes.budget.closed:
+            raise Stopped(self._substitutes.budget.closed)
         await asyncio.sleep(1.0)
         reply = Response("I have thought about it, and I am not sure yet.")
         if not isinstance(request.asked, Chat):
             reply = await super().generate(request)
-        self._builder.note_call(self.name, request, reply.text)
+        self._substitutes.note_call(self.name, request, reply.text)
         return reply
 
 
@@ -340,10 +365,20 @@ class _CountingEmbedder(WrappedEmbedder):
 
     async def embed(self, texts: Sequence[str]) -> Any:
         """See `models.embedders.Embedder`."""
-        place = _place.get(None)
+        place = rehearsed_place.get(None)
         for text in texts:
             self._given.setdefault(text, "" if place is None else place.condition)
         return await self._hashing.embed(texts)
+
+
+@contextmanager
+def simulated_clock() -> Iterator[asyncio.Runner]:
+    """Runs coroutines under a simulated clock, in a `with` block."""
+    clock = _Clock()
+    loop = asyncio.SelectorEventLoop(clock)
+    loop.time = lambda: clock.passed  # type: ignore[method-assign]
+    with asyncio.Runner(loop_factory=lambda: loop) as made:
+        yield made
 
 
 class _Clock(selectors.DefaultSelector):

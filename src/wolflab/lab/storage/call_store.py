@@ -285,9 +285,10 @@ class CallStore:
 
     # -- calls ----------------------------------------------------------------------------
 
-    def filed(self, asker: str) -> dict[str, StoredCall]:
-        """The committed calls of an asker by key."""
-        rows = self._db.execute("SELECT key, request, text, finish FROM calls WHERE asker = ?", (asker,))
+    def filed(self, asker: str, key: str | None = None) -> dict[str, StoredCall]:
+        """The committed calls of an asker by key: all (None), or the one with this key."""
+        one, values = ("", (asker,)) if key is None else (" AND key = ?", (asker, key))
+        rows = self._db.execute(f"SELECT key, request, text, finish FROM calls WHERE asker = ?{one}", values)
         tokens = self._likeliest(asker)
         return {
             key: StoredCall(
@@ -495,16 +496,16 @@ class CallStore:
             self._db.execute(_ADD, (asker, model, total.calls, *total.usage.figures, total.latency))
 
     def spent(self) -> Spent:
-        """What counts towards a budget: all committed calls, and attempts without a reply that may have been
-        paid for.
+        """What counts towards a budget: all committed calls, embedding, and attempts without a reply that may
+        have been paid for.
         """
         tokens, usd = self._db.execute(
             "SELECT coalesce(sum(prompt_tokens + completion_tokens), 0), coalesce(sum(cost), 0.0) FROM totals"
         ).fetchone()
-        lost = self.attempt_totals()
+        lost, texts = self.attempt_totals(), self.spent_on_texts()
         return Spent(
-            int(tokens) + lost.usage.tokens,
-            _exact(float(usd) + lost.usage.cost),
+            int(tokens) + lost.usage.tokens + texts.tokens,
+            _exact(float(usd) + lost.usage.cost) + Decimal(repr(texts.cost)),
             lost.possible.tokens,
             _exact(lost.possible.cost),
         )
@@ -762,30 +763,34 @@ class StoredCallCache:
         self._timeouts: dict[str, int] | None = None
         self.held: list[CallRow] = []
 
+    def key(self, request: Request) -> str:
+        """The key under which the call of a request is stored."""
+        return request.key
+
     def get(self, request: Request) -> StoredCall | None:
         """See `models.calls.CallCache`."""
-        return self._filed.get(request.key)
+        return self._filed.get(self.key(request))
 
     def timeouts(self, request: Request) -> int:
         """See `models.calls.CallCache`."""
         if self._timeouts is None:
             self._timeouts = {} if self._store is None else self._store.timeouts(self._asker)
-        return self._timeouts.get(request.key, 0)
+        return self._timeouts.get(self.key(request), 0)
 
     async def sending(self, request: Request, model: Model, lost: LostAttempt) -> None:
         """See `models.calls.CallCache`."""
         if self._store is not None:
-            attempt = StoredAttempt(self._asker, request.key, model.name, lost)
+            attempt = StoredAttempt(self._asker, self.key(request), model.name, lost)
             await self._store.note_sending(attempt)
 
     async def failed(self, request: Request, model: Model, lost: LostAttempt | None) -> None:
         """See `models.calls.CallCache`."""
         if self._store is not None:
-            await self._store.note_failed(self._asker, request.key, model.name, lost)
+            await self._store.note_failed(self._asker, self.key(request), model.name, lost)
 
     async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         """See `models.calls.CallCache`."""
-        call = CallRow(request.key, digest, model.name, response)
+        call = CallRow(self.key(request), digest, model.name, response)
         if model.instant or self._store is None:
             self.held.append(call)
         else:

@@ -13,7 +13,6 @@ import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -28,7 +27,7 @@ from ...record.sealed import NO_WORDS, SealedWords, WordsBySeal
 from ...text.digest import FORGOTTEN
 from ...text.people import decode_answer
 from ...text.replies.parse import READING
-from ...usage import CallTotals, Spent, Usage
+from ...usage import CallTotals, Usage
 from ..plans.experiment import Experiment
 from ..plans.loading import load_experiment
 from ..plans.meanings import FIRST, MEANINGS, with_meanings
@@ -553,12 +552,6 @@ class Store(CallStore):
         """The keys of a game's calls that are rows, in the order of commits."""
         rows = self._db.execute("SELECT key FROM calls WHERE asker = ? ORDER BY rowid", (asker(game),))
         return [key for (key,) in rows]
-
-    def spent(self) -> Spent:
-        """See `CallStore.spent`; embedding counts too."""
-        spent, texts = super().spent(), self.spent_on_texts()
-        more = Decimal(repr(texts.cost))
-        return spent._replace(tokens=spent.tokens + texts.tokens, usd=spent.usd + more)
 
     def game_totals(self, game: int) -> dict[str, CallTotals]:
         """The totals of a game's calls, by model."""

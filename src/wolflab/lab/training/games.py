@@ -19,7 +19,8 @@ from ...agents.policy.checkpoint import SUFFIX, NumpyPolicy, check_policy_fits, 
 from ...agents.policy.network import LinearConfig
 from ...agents.policy.policy import Policy
 from ...errors import ExperimentError, ModelError
-from ...match import Dealing, Draws, Player, play, run_now
+from ...match import Casting, Dealing, Draws, Player, play, run_now
+from ...models.budget import Budget
 from ...models.embedders import Embedder
 from ...models.embedders.embedder import Vectors
 from ...policy.lockstep import ServiceRequest, drive
@@ -70,13 +71,15 @@ class RolloutJob:
 @dataclass
 class RolloutResult:
     """The result of a job. decisions: of episodes, one for each number of players. ended: by game. won: of an
-    evaluation, whether the village won, None if neither side did. seconds: of processor time.
+    evaluation, whether the village won, None if neither side did. seconds: of processor time. replies: of
+    models that wait, in episodes.
     """
 
     decisions: list[Decisions] = field(default_factory=list)
     ended: list[EpisodeResult] = field(default_factory=list)
     won: list[bool | None] = field(default_factory=list)
     seconds: float = 0.0
+    replies: int = 0
 
 
 def grouped(keys: Sequence[str], size: int) -> list[tuple[str, ...]]:
@@ -116,8 +119,8 @@ class LockstepEmbedder(WrappedEmbedder):
 class TrainingPlayers(Players):
     """The players of a training in one process; implements `policy.rollout.Roster`."""
 
-    def __init__(self, experiment: TrainingSpec) -> None:
-        super().__init__()
+    def __init__(self, experiment: TrainingSpec, budget: Budget | None = None) -> None:
+        super().__init__(budget)
         self.experiment, self._rules = experiment, experiment.ruleset()
         self._folder: Path | None = None
         """The folder of the learner's earlier policies, once a seed is being trained."""
@@ -150,7 +153,7 @@ class TrainingPlayers(Players):
                 return self.fixed_player("target")
             case "checkpoint":
                 assert self._folder is not None
-                return self.learner(BatchedPolicy(self.policy(str(self._folder / (member.name + SUFFIX)))))
+                return self.learner(self._weighing(self.policy(str(self._folder / (member.name + SUFFIX)))))
             case "style":
                 return self.player(self.experiment.styled(member.name))
 
@@ -218,7 +221,11 @@ class TrainingPlayers(Players):
         return self._policies[key]
 
     def _policy(self, name: str) -> Policy:
-        return BatchedPolicy(self.policy(name))
+        return self._weighing(self.policy(name))
+
+    def _weighing(self, policy: NumpyPolicy) -> Policy:
+        """The policy as games use it."""
+        return BatchedPolicy(policy)
 
     def _new_embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
         return LockstepEmbedder(super()._new_embedder(spec))
@@ -227,19 +234,22 @@ class TrainingPlayers(Players):
 
     def do(self, job: RolloutJob) -> RolloutResult:
         """Play the games of a job."""
-        self._folder, self._cloning = Path(job.policy).parent / POPULATION, job.cloning
-        for key in [key for key in self._fixed if key[0] != self._folder or key[1] not in job.pool]:
-            del self._fixed[key]
+        self._begin(job)
         start = time.process_time()
         with rare_collection():
             done = self._evaluate(job) if job.arm is not None else self._learn(job)
         return replace(done, seconds=time.process_time() - start)
 
+    def _begin(self, job: RolloutJob) -> None:
+        """Make this the job of the players."""
+        self._folder, self._cloning = Path(job.policy).parent / POPULATION, job.cloning
+        for key in [key for key in self._fixed if key[0] != self._folder or key[1] not in job.pool]:
+            del self._fixed[key]
+
     def _learn(self, job: RolloutJob) -> RolloutResult:
         """Play episodes, separately for each number of players."""
         done = RolloutResult()
-        policy = self.policy(job.policy, job.update)
-        chooses: Policy = FirstCandidate() if job.cloning else BatchedPolicy(policy)
+        policy, chooses = self.policy(job.policy, job.update), self._chooses(job)
         for size, keys in self._by_size(job.keys).items():
             decisions, ended = play_episodes(
                 self.experiment.ruleset(size),
@@ -254,6 +264,14 @@ class TrainingPlayers(Players):
                 done.decisions.append(decisions)
             done.ended += ended
         return done
+
+    def _chooses(self, job: RolloutJob) -> Policy:
+        """The policy by which the learning seats of episodes choose."""
+        return FirstCandidate() if job.cloning else self._learned(job)
+
+    def _learned(self, job: RolloutJob) -> Policy:
+        """The learner's policy, as games use it."""
+        return self._weighing(self.policy(job.policy, job.update))
 
     def _by_size(self, keys: Sequence[str]) -> dict[int, list[str]]:
         """Number of players → keys of episodes; the number is drawn by key."""
@@ -272,21 +290,26 @@ class TrainingPlayers(Players):
 
     def _evaluate(self, job: RolloutJob) -> RolloutResult:
         """Play one arm of an evaluation."""
+        cast = self._arm(job)
+        games = (play(unrecorded_match(self._rules, cast, key)) for key in job.keys)
+        return RolloutResult(won=[played.outcome.village_won for played in drive(games, len(job.keys))])
+
+    def _arm(self, job: RolloutJob) -> Casting:
+        """The players of one arm of an evaluation."""
         assert job.arm is not None
 
         def seated(name: str) -> Player:
             if name not in LEARNERS:
                 return self.fixed_player(name)
             own = self.experiment.judged()[name] if name == "learner" else self.experiment.likeliest()
-            return self.player(own, BatchedPolicy(self.policy(job.policy, job.update)))
+            return self.player(own, self._learned(job))
 
         village, werewolves = map(seated, job.arm)
 
         def cast(dealing: Dealing) -> list[Player]:
             return [werewolves if ROLES[role].side is Side.WEREWOLVES else village for role in dealing.roles]
 
-        games = (play(unrecorded_match(self._rules, cast, key)) for key in job.keys)
-        return RolloutResult(won=[played.outcome.village_won for played in drive(games, len(job.keys))])
+        return cast
 
 
 _players: TrainingPlayers | None = None

@@ -8,6 +8,7 @@ A run's directory, one folder a seed:
     seed-1/policies/update-….safetensors   the learner as the population has it
     seed-1/policy.safetensors     the learner as it is: play with it by `policy: …/policy.safetensors`
     seed-1/evaluation.json        the final evaluation, on more deals
+    calls/                        the stored calls, if models wait for a server (`waiting_games`)
 
 After an update the policy, the line and the state are written, in this order. An interrupted run resumes from
 its last state; later lines are deleted and reproduced.
@@ -15,6 +16,7 @@ its last state; later lines are deleted and reproduced.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,17 +24,18 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
 
 from ... import __version__
-from ...agents.policy.checkpoint import SUFFIX, load_policy, save
+from ...agents.policy.checkpoint import CANDIDATES_OF, SUFFIX, load_policy, save
 from ...errors import ExperimentError, ModelError, StoreError
 from ...files import make_folder, write
 from ...match import run_now
 from ...metrics.standings import Matchup
+from ...models.catalog import BUILT_IN, name_and_settings
 from ...models.embedders import resolve_embedder
 from ...policy.rollout import (
     SIDES,
@@ -47,6 +50,7 @@ from ...rules import Side
 from ...stats.comparing import paired
 from ..plans.meanings import FIRST
 from ..plans.policies import policy_digest, require_policy
+from ..runs.casting import budget_of
 from ..storage.run_files import TRAINING, held, must_be_new, new_directory, refuse_learned
 from . import files
 from .games import (
@@ -60,6 +64,7 @@ from .games import (
     rollout_workers,
 )
 from .training_plan import APART, TrainingSpec, load_training
+from .waiting_games import GamesWatch, WaitingRollouts, check_players, waiting_rollouts
 
 FILE = TRAINING
 
@@ -82,14 +87,17 @@ TrainingWatch = Callable[[TrainingStep], None]
 
 
 def start_training(experiment: TrainingSpec, out: Path | None = None) -> Path:
-    """Make a new run's directory. StoreError if it exists, ModelError for an opponent, baseline or start that
-    does not fit these games, and without PyTorch.
+    """Make a new run's directory. StoreError if it exists, ModelError for a model that cannot be used, for an
+    opponent, baseline or start that does not fit these games, and without PyTorch.
     """
     _need_torch()
     usable_device(experiment.device)
-    # A local embedder loads its weights with the first text.
-    run_now(resolve_embedder(experiment.embedder).embed(("werewolf",)))
-    TrainingPlayers(experiment).check()
+    players = TrainingPlayers(experiment, budget_of(experiment))
+    if not experiment.waits:  # a local embedder loads its weights with the first text
+        run_now(resolve_embedder(experiment.embedder).embed(("werewolf",)))
+    players.check()
+    if experiment.waits:
+        asyncio.run(_check_waiting(players))
     folder = new_directory(Path("runs"), experiment.name) if out is None else out
     must_be_new(folder)
     make_folder(folder)
@@ -98,6 +106,13 @@ def start_training(experiment: TrainingSpec, out: Path | None = None) -> Path:
         files.keep_frozen(experiment, folder)
         write(folder / FILE, experiment.written().encode())
     return folder
+
+
+async def _check_waiting(players: TrainingPlayers) -> None:
+    try:
+        await check_players(players)
+    finally:
+        await players.close()
 
 
 def training_in(folder: Path) -> TrainingSpec:
@@ -111,14 +126,23 @@ def training_in(folder: Path) -> TrainingSpec:
     return load_training(folder / FILE, meanings=FIRST)
 
 
-def run_training(folder: Path, watch: TrainingWatch = lambda progress: None) -> None:
-    """Train every seed of the run in `folder`, each from its last state."""
+def run_training(
+    folder: Path,
+    watch: TrainingWatch = lambda progress: None,
+    games: GamesWatch = lambda over, planned, news: None,
+) -> None:
+    """Train every seed of the run in `folder`, each from its last state. games: told of each game that is
+    over, if models wait for a server.
+
+    Raises Stopped if these cannot go on: a server fails, or the budget is spent.
+    """
     training_in(folder)
     _need_torch()
     with held(folder):
         experiment = training_in(folder)  # read it again now that the lock is held
         files.check_frozen(experiment, folder)
-        with rollout_workers(experiment) as workers:
+        waiting = waiting_rollouts(experiment, folder, games) if experiment.waits else None
+        with waiting or rollout_workers(experiment) as workers:
             for seed in experiment.seeds:
                 _Run(experiment, files.seed_folder(folder, seed), seed, workers, watch).go()
 
@@ -139,7 +163,7 @@ class _Run:
         experiment: TrainingSpec,
         folder: Path,
         seed: int,
-        workers: RolloutWorkers,
+        workers: RolloutWorkers | WaitingRollouts,
         watch: TrainingWatch,
     ) -> None:
         self.experiment, self.settings = experiment, experiment.training
@@ -152,6 +176,7 @@ class _Run:
         """Evaluation → results of games without a learner, which never change and are played once."""
         self.digests: dict[str, str] = {}
         """Digests of the policy and of its copies in the population, by name."""
+        self.candidates_of = _candidates_of(experiment, folder.parent)
         self.written = -1
         self.update = self._restore()
         self.board = files.TensorBoardLog(folder, self.update)
@@ -229,7 +254,8 @@ class _Run:
         seconds = sum(done.seconds for done in made)
         log = {"time/playing": spent, "rate/decisions": len(joined.action) / spent}
         log["rate/decisions_per_cpu"] = len(joined.action) / seconds
-        return joined, log | _wins([episode for done in made for episode in done.ended])
+        ended = [episode for done in made for episode in done.ended]
+        return joined, log | _wins(ended) | _unusable(ended, sum(done.replies for done in made))
 
     # -- evaluations --------------------------------------------------------------------------
 
@@ -295,6 +321,7 @@ class _Run:
         """Write the learner's policy, and its copy for the population."""
         training = {"seed": self.seed, "update": number, "version": __version__}
         training |= {"settings": self.settings.model_dump(mode="json")}
+        training |= self.candidates_of
         try:
             now = replace(self.blank, arrays=self.learner.arrays(), training=training)
         except ModelError as error:
@@ -335,6 +362,16 @@ class _Run:
             self._keep(number)
         self.written = number
         return number
+
+
+def _candidates_of(experiment: TrainingSpec, folder: Path) -> dict[str, Any]:
+    """The field of a policy that names the models among whose candidates it learned to choose; empty for the
+    built-in player alone.
+    """
+    name, _ = name_and_settings(experiment.model)
+    start = None if experiment.start is None else load_policy(folder / files.frozen(files.START))
+    seen = dict.fromkeys([*(() if start is None else start.candidates_of), name])
+    return {} if [*seen] == [BUILT_IN] else {CANDIDATES_OF: [*seen]}
 
 
 def _kept_state(
@@ -421,6 +458,17 @@ def _identity(training: TrainingSpec) -> str:
     fields = training.model_dump(mode="json", exclude=set(APART), exclude_defaults=True)
     fields["players"] = {name: spec.non_default_fields() for name, spec in training.players().items()}
     return blake2b(json.dumps(fields, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def _unusable(ended: Sequence[EpisodeResult], replies: int) -> TrainLog:
+    """Shares of the replies that could not be used, and of the turns with a stand-in, for models that
+    wait.
+    """
+    turns = sum(episode.turns for episode in ended)
+    if not turns or not replies:
+        return {}
+    unusable, stand_ins = sum(one.unusable for one in ended), sum(one.stand_ins for one in ended)
+    return {"unusable/replies": unusable / replies, "unusable/turns": stand_ins / turns}
 
 
 def _wins(ended: Sequence[EpisodeResult]) -> TrainLog:

@@ -31,10 +31,12 @@ from ...rules import Ruleset, Side
 from ..plans.meanings import FIRST, MEANINGS, switches_before
 from ..plans.overrides import changes_of, override
 from ..plans.policies import by_name
+from ..plans.served import servers_of
 from ..plans.sources import checking, read_fields, validation_sentence
 from ..plans.specs import (
     MODEL_FREE,
     MOST_WORKERS,
+    BudgetSpec,
     EmbedderField,
     FolderName,
     ModelField,
@@ -44,7 +46,7 @@ from ..plans.specs import (
 
 FOLDER = "training"
 """The folder of the shipped trainings among the experiments."""
-APART = frozenset(("title", "source", "seeds", "workers", "device"))
+APART = frozenset(("title", "source", "seeds", "workers", "device", "concurrency", "budget"))
 """Fields that affect neither what a seed learns nor how it is evaluated."""
 BASELINE = "deductive-004"
 """The default baseline of a learner."""
@@ -79,8 +81,9 @@ class TrainingSpec(Part):
     mapping of `name` and sizes. fixed, fixed_model: recipe and model of the styled players (None: the
     learner's). opponent: one frozen player for every seat that does not learn, instead of the population
     (`wolflab exploit`). start: the policy to start from, by name or file, instead of a random network and
-    cloning. seeds: one training each. meanings: the version of what the rules' names mean
-    (`lab.plans.meanings`); trainings that were begun before it was kept have none.
+    cloning. seeds: one training each. concurrency, budget: games at once, and the limits of all calls, if
+    models wait (`waits`). meanings: the version of what the rules' names mean (`lab.plans.meanings`);
+    trainings that were begun before it was kept have none.
     """
 
     name: FolderName
@@ -102,6 +105,8 @@ class TrainingSpec(Part):
     """Worker processes; None is one for each core."""
     device: Annotated[str, AfterValidator(_device)] = "auto"
     """The device of the network: cpu, cuda, cuda:1, mps; auto is cuda if available, else cpu."""
+    concurrency: int = Field(default=16, ge=1)
+    budget: BudgetSpec = BudgetSpec()
     meanings: str = FIRST
 
     @model_validator(mode="after")
@@ -212,6 +217,24 @@ class TrainingSpec(Part):
         return [*players, ("evaluation.baseline", judged, self._baseline)]
 
     @property
+    def conditions(self) -> tuple[str, ...]:
+        """The one condition of a training, for what is asked of every experiment (`specs.HasPlayers`)."""
+        return ("training",)
+
+    def cast(self, condition: str) -> dict[str, PlayerSpec]:
+        """See `players`."""
+        return self.players()
+
+    @property
+    def waits(self) -> bool:
+        """Whether a player waits for a model or for an embedder behind a server. Then games are played side
+        by side in one process, and all calls are stored (`waiting_games`).
+        """
+        players = self.players().values()
+        models = [spec.model for spec in players if spec.model is not None]
+        return bool(servers_of(self)) or not all(resolve(model).instant for model in models)
+
+    @property
     def sides(self) -> tuple[Side, ...]:
         """The sides on which the learner is evaluated."""
         side = self.training.population.side
@@ -270,13 +293,7 @@ class TrainingSpec(Part):
             raise ExperimentError(f"network: there is no field {strange[0]!r}; known are {known}")
         if not isinstance(name, str) or name not in NETWORKS:
             raise ExperimentError(f"network: there is no {name!r}; known are {', '.join(NETWORKS)}")
-        embedder = resolve_embedder(self.embedder)
-        if embedder.describe()["kind"] == "openai-compatible":
-            raise ExperimentError(
-                f"embedder: {self.embedder!r} answers over a network, and training embeds millions of "
-                "texts; use hashing, or a local one"
-            )
-        dimensions = embedder.dimensions
+        dimensions = resolve_embedder(self.embedder).dimensions
         if dimensions is None:
             raise ExperimentError(
                 f"embedder: the length of {self.embedder!r}'s vectors is not known; give its `dimensions`"
@@ -288,21 +305,16 @@ class TrainingSpec(Part):
 
 
 def _check_player(recipe: str, model: str, make: Callable[[], PlayerSpec]) -> None:
-    """ValueError, with the field, for a player that cannot be built or that waits for a server."""
+    """ValueError, with the field, for a player that cannot be built."""
     try:
         spec = make()
     except ValidationError as error:
         raise ValueError(f"{recipe}: {validation_sentence(error, PlayerSpec, 'docs/training.md')}") from None
     try:
-        instant = spec.model is None or resolve(spec.model).instant
+        if spec.model is not None:
+            resolve(spec.model)
     except ModelError as error:
         raise ValueError(f"{model}: {error}") from None
-    if not instant:
-        raise ValueError(
-            f"{model}: {spec.model!r} answers over a network, and this training plays tens of thousands of "
-            "games; train in rounds (docs/training.md, In rounds), or learn from recorded games: wolflab "
-            "train --from RUN"
-        )
 
 
 def _player(recipe: str | dict[str, Any], model: str | dict[str, Any]) -> PlayerSpec:

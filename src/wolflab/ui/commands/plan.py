@@ -29,5 +29,5 @@ def plan(
     ] = 24,
     yes: SendKeys = False,
 ) -> None:
-    """Forecast an experiment, a tournament, a study or a training in rounds: calls, cost, time."""
+    """Forecast an experiment, a tournament, a study or a training: calls, cost, time."""
     print_forecast(console(), experiment, set_, village, games, ask)

@@ -9,6 +9,7 @@ from typing import Annotated, NamedTuple
 import typer
 from rich.console import Console
 
+from ...lab.plans.specs import BudgetSpec
 from ...lab.results.costs import cost_without_prices, run_cost
 from ...lab.runs.tournament_games import is_tournament
 from ...lab.runs.work import budget_needed
@@ -22,6 +23,7 @@ from ...lab.training.files import log_of, seed_folder, training_result
 from ...lab.training.learning import read_learned
 from ...lab.training.rounds import RoundsSpec, policy_after, round_folder, rounds_in
 from ...lab.training.run import training_in
+from ...lab.training.waiting_games import calls_of
 from ...metrics.rows import UNFINISHED
 from ...usage import Cost
 from ..report.numbers import UNKNOWN, cost_in_words, number
@@ -57,7 +59,7 @@ def status(
             _show_games(screen, run, overview, counts, work)
         else:
             _show_calls(screen, run, overview.progress(), work)
-            say(screen, _took(counts, cost_without_prices(overview)))
+            say(screen, took_in_words(overview))
         lost = attempts_in_words(overview.attempt_totals())
     if lost:
         say(screen, f"  {lost}", "yellow")
@@ -104,10 +106,25 @@ def show_progress(console: Console, path: Path) -> None:
     made = {seed: max(0, len(log_of(seed_folder(path, seed))) - 1) for seed in spec.seeds}
     for seed, n in made.items():
         say(console, f"seed {seed}: {n} of {counted(spec.training.updates, 'update')}")
+    if (calls := calls_of(path)) is not None:
+        _show_training_calls(console, calls, spec.budget, _Work.of(path))
     if all(training_result(seed_folder(path, seed)) for seed in spec.seeds):
         say(console, f"{path}: over")
     elif not (work := _Work.of(path)).here:
         say(console, work.left(f"go on with: wolflab train --resume {shlex.quote(str(path))}"))
+
+
+def _show_training_calls(console: Console, path: Path, budget: BudgetSpec, work: _Work) -> None:
+    """Print the calls of a training, and how far its present step is."""
+    with RunOverview.open_for_reading(path) as overview:
+        if work.here:
+            for who, (over, planned) in overview.progress().items():
+                say(console, f"  {who}: {over:,} of {planned:,} over")
+        say(console, f"  {took_in_words(overview)}{_budget_in_words(budget)}")
+        if lost := attempts_in_words(overview.attempt_totals()):
+            say(console, f"  {lost}", "yellow")
+        if under_way := overview.left_open():
+            _tell_under_way(console, under_way, work)
 
 
 def _show_rounds(console: Console, path: Path, spec: RoundsSpec) -> None:
@@ -152,10 +169,7 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
     say(console, "  " + ", ".join(f"{n:,} {state}" for state, n in parts.items() if n))
     if counts.begun:
         say(console, f"  {counts.begun:,} of those that are not over have made calls, which are kept")
-    budget = experiment.budget
-    limits = [f"{budget.tokens:,} tokens"] if budget.tokens is not None else []
-    limits += [f"{budget.usd:g} USD"] if budget.usd is not None else []
-    of = f"; the budget is {' and '.join(limits)}" if limits else ""
+    of = _budget_in_words(experiment.budget)
     say(console, f"  {_took(counts, cost)}{of}" if counts.tokens else f"  no calls that are paid for{of}")
     if work.here and left and seconds:
         at_once = min(experiment.concurrency, left)
@@ -184,6 +198,18 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
         )
     if left and not work.here:
         say(console, f"  If it does not, {how[0].lower()}{how[1:]}" if work.unseen else f"  {how}")
+
+
+def _budget_in_words(budget: BudgetSpec) -> str:
+    """The part of a sentence that states a budget; "" without one."""
+    limits = [f"{budget.tokens:,} tokens"] if budget.tokens is not None else []
+    limits += [f"{budget.usd:g} USD"] if budget.usd is not None else []
+    return f"; the budget is {' and '.join(limits)}" if limits else ""
+
+
+def took_in_words(overview: RunOverview) -> str:
+    """Calls, tokens and costs of calls outside games, in words."""
+    return _took(overview.counts(), cost_without_prices(overview))
 
 
 def _took(counts: RunCounts, cost: Cost) -> str:

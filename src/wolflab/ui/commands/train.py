@@ -15,13 +15,14 @@ from rich.markup import escape as plain
 from rich.progress import TaskID
 from rich.table import Table
 
-from ...errors import BudgetExceeded, ModelError, ServerError, StoreError
+from ...errors import BudgetExceeded, ModelError, ServerError, Stopped, StoreError
 from ...files import write
 from ...lab.plans.overrides import embedder_given
 from ...lab.plans.sources import checking
 from ...lab.plans.specs import BudgetSpec
 from ...lab.runs.batch import CallsForecast
 from ...lab.runs.runner import play_run
+from ...lab.storage.overview import RunOverview
 from ...lab.storage.run_files import LEARNED_FROM, TRAINING, held
 from ...lab.training.embedding import EmbeddingWatcher, check_embedder
 from ...lab.training.files import (
@@ -52,6 +53,7 @@ from ...lab.training.rounds import (
 )
 from ...lab.training.run import TrainingStep, run_training, start_training, training_in
 from ...lab.training.training_plan import TrainingSpec, best_response, load_training, side_of, target_of
+from ...lab.training.waiting_games import calls_of, open_calls
 from ...metrics.behaviours import SIDES, SideName
 from ...stats.intervals import Estimate
 from ..report import prose
@@ -60,7 +62,7 @@ from ..report.report_page import page
 from ..report.report_table import ReportTable
 from ..terminal.alarm import WatchedStore
 from ..terminal.console import ExitCode, console, say
-from ..terminal.forecast import Beginning, forecast_calls, forecast_first
+from ..terminal.forecast import Beginning, forecast_calls, forecast_first, forecast_training_first
 from ..terminal.tables import print_fitted
 from .common import (
     bar,
@@ -74,9 +76,11 @@ from .common import (
     set_resume_command,
 )
 from .options import Out, Resume, Set, Yes, check_alone, commands
-from .status import show_progress
+from .status import show_progress, took_in_words
 
 PAGE, CURVE = "training.html", "curve.svg"
+_MANY_UNUSABLE = 0.3
+"""Above this share of unusable replies a training says so."""
 _POINTS = 40
 """The most points of a line; further updates are averaged."""
 
@@ -138,9 +142,9 @@ def train(
         return
     if experiment is not None:
         changes = [*set_, f"seeds={seed}"] if seed else set_
-        resume = start_training(load_training(experiment, changes), out)
+        raise typer.Exit(_begin(screen, load_training(experiment, changes), out, yes))
     assert resume is not None
-    _run(screen, resume)
+    raise typer.Exit(_resume(screen, resume, yes))
 
 
 @commands.command(
@@ -162,11 +166,12 @@ def exploit(
     set_: Set = [],
     out: Out = None,
     resume: Resume = None,
+    yes: Yes = False,
 ) -> None:
     """Train a best response against a frozen player: a lower bound of how far it can be exploited."""
     if (target is None) == (resume is None):
         raise typer.BadParameter("name a player to exploit, or --resume a run; one of the two")
-    check_alone(context)
+    check_alone(context, ("yes",))
     if resume is not None and rounds_in(resume) is not None:
         raise StoreError(f"{resume} is a training in rounds; go on with: {resumed('train', resume)}")
     if target is not None:
@@ -176,9 +181,10 @@ def exploit(
             "evaluation": {"final": deals},
             "seeds": seed,
         }
-        resume = start_training(best_response(target_of(target), side_of(side), given, set_), out)
+        made = best_response(target_of(target), side_of(side), given, set_)
+        raise typer.Exit(_begin(console(), made, out, yes))
     assert resume is not None
-    _run(console(), resume)
+    raise typer.Exit(_resume(console(), resume, yes))
 
 
 def _show(console: Console, folder: Path) -> None:
@@ -369,7 +375,26 @@ def _play_rounds(console: Console, folder: Path, spec: RoundsSpec, yes: bool) ->
     return ExitCode.DONE
 
 
-def _run(console: Console, folder: Path) -> None:
+def _begin(console: Console, spec: TrainingSpec, out: Path | None, yes: bool) -> ExitCode:
+    """Start a training, and run it."""
+    beginning = forecast_training_first(console, spec, yes, command_with_yes())
+    folder = start_training(spec, out)
+    if spec.waits:
+        with open_calls(folder) as store:
+            beginning.keep(store)
+    return _run(console, folder)
+
+
+def _resume(console: Console, folder: Path, yes: bool) -> ExitCode:
+    """Resume a training."""
+    beginning = forecast_training_first(console, training_in(folder), yes, command_with_yes(), folder)
+    if beginning.usd or beginning.tokens:
+        with open_calls(folder) as store:
+            beginning.keep(store)
+    return _run(console, folder)
+
+
+def _run(console: Console, folder: Path) -> ExitCode:
     experiment = training_in(folder)
     command = "train" if experiment.opponent is None else "exploit"
     begin_output(console, command, experiment.title or experiment.name, folder)
@@ -385,17 +410,35 @@ def _run(console: Console, folder: Path) -> None:
             completed=sum(max(0, lines - 1) for lines in done),
         )
 
+        step_now = ["updates" if any(done) else first]
+
         def watch(step: TrainingStep) -> None:
             if step.what == "update":
                 shown.advance(task)
             last = "last look" if step.update == step.updates else "updates"
-            shown.update(task, description=first if step.what == "final" else last)
+            step_now[0] = first if step.what == "final" else last
+            shown.update(task, description=step_now[0])
             look = _evaluation_line(step)
             if look:
                 shown.console.print(look, highlight=False)
+            if (unusable := step.line.get("unusable/replies", 0.0)) > _MANY_UNUSABLE:
+                said = f"{unusable:.0%} of the replies could not be used"
+                say(shown.console, f"seed {step.seed}, update {step.update}: {said}", "yellow")
 
-        run_training(folder, watch)
+        def games(over: int, planned: int, news: str) -> None:
+            if news:
+                say(shown.console, news, "yellow")
+            elif planned:
+                shown.update(task, description=f"{step_now[0]}: {over:,} of {planned:,} games")
+
+        try:
+            run_training(folder, watch, games)
+        except Stopped as stop:
+            limits = f", with a higher budget in {folder / TRAINING} if it is spent"
+            say(console, f"{stop}. Go on with: {resumed(command, folder)}{limits}")
+            return ExitCode.NOT_OVER
     show_training(console, folder)
+    return ExitCode.DONE
 
 
 def _evaluation_line(step: TrainingStep) -> str:
@@ -426,6 +469,9 @@ def show_training(console: Console, folder: Path) -> None:
     if _bounds(experiment) and any(results.values()):
         console.print(_NEVER_BELOW, highlight=False, soft_wrap=True)
     console.print(f"Budget: {plain(_budget(experiment))}", highlight=False, soft_wrap=True)
+    if (calls := calls_of(folder)) is not None:
+        with RunOverview.open_for_reading(calls) as overview:
+            say(console, f"Calls: {took_in_words(overview)}")
     drawn = curve(logs)
     write(folder / PAGE, render_training(experiment, drawn, logs, results).encode())
     if drawn is not None:

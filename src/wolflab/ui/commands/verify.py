@@ -20,6 +20,7 @@ from ...lab.storage.store import Store
 from ...lab.training.learning import read_learned
 from ...lab.training.rounds import RoundsSpec, digest_after, policy_after, round_folder, rounds_in
 from ...lab.training.run import training_in, verify_training
+from ...lab.training.waiting_games import calls_of
 from ..terminal.console import console, say
 from ..wording import counted
 from .options import commands, finish
@@ -105,6 +106,8 @@ def _training(console: Console, path: Path, agents: bool) -> bool:
             _print_fault(console, f"seed {seed}: {problem}")
         console.print(f"seed {seed}: {made} of {counted(updates, 'update')}", highlight=False)
         complete &= not problem and made == updates
+    if (calls := calls_of(path)) is not None:
+        complete &= _calls(console, calls, agents)
     say(
         console,
         "Its settings, states and policies were checked. Its numbers cannot be: a training keeps no games.",

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
 from rich.console import Console
 from rich.table import Table
@@ -19,23 +21,29 @@ from ...lab.plans.loading import load_experiment
 from ...lab.plans.matching import model_name
 from ...lab.plans.served import elsewhere, is_served, servers_of
 from ...lab.plans.sources import COMMANDS, file_kind
-from ...lab.plans.specs import BudgetSpec
+from ...lab.plans.specs import BudgetSpec, HasPlayers
 from ...lab.runs.batch import CallsForecast
-from ...lab.runs.casting import PlayerBuilder
+from ...lab.runs.casting import PlayerBuilder, Players, budget_of
 from ...lab.runs.forecast import (
     Interval90,
     RunForecast,
     Seen,
     forecast,
+    observed_calls,
     observed_in,
     sample_replies,
     taken_in,
 )
 from ...lab.runs.rehearsal import GAMES, Rehearsal, embedder_prices, longest_reply, playing_models, rehearse
 from ...lab.runs.runner import preflight
+from ...lab.storage.call_store import CallStore
 from ...lab.storage.store import Store
 from ...lab.studies.study_plan import load_study
+from ...lab.training.games import TrainingPlayers
+from ...lab.training.rehearsal import PARTS, games_left, rehearse_training, taken_in_training
 from ...lab.training.rounds import LATER_ROUNDS, is_in_rounds, load_rounds, rehearse_rounds
+from ...lab.training.training_plan import TrainingSpec, load_training
+from ...lab.training.waiting_games import calls_of, check_players
 from ...usage import CallTotals
 from ..report.numbers import number
 from ..wording import counted, duration
@@ -51,57 +59,94 @@ _MARGIN = 1.5
 """A yes covers up to this multiple of the forecast, because forecasts change during a run."""
 
 
+@dataclass(frozen=True)
+class _Ahead:
+    """What is to be played.
+
+    played: an experiment or a training. left: condition → the number of games. rehearsed:
+    games, and prompts to keep → the rehearsal. players: builds the players; check: builds them all, and
+    checks their models.
+    """
+
+    played: HasPlayers
+    left: Mapping[str, int]
+    rehearsed: Callable[[int, int], Rehearsal]
+    players: Players
+    check: Callable[[], Coroutine[Any, Any, None]]
+
+    @classmethod
+    def of_run(
+        cls,
+        experiment: Experiment,
+        store: Store | None = None,
+        planned: Mapping[str, int] | None = None,
+        rehearsing: Callable[[Experiment, int, int], Rehearsal] = rehearse,
+    ) -> _Ahead:
+        """The games of a run. store, planned: see `_games_left`. rehearsing: rehearses it."""
+        builder, left = PlayerBuilder(experiment), _games_left(experiment, store, planned)
+        return cls(experiment, left, partial(rehearsing, experiment), builder, partial(preflight, builder))
+
+    @classmethod
+    def of_training(cls, spec: TrainingSpec, folder: Path | None = None) -> _Ahead:
+        """The games of a training whose models wait. folder: of one that was begun."""
+        players, left = TrainingPlayers(spec, budget_of(spec)), games_left(spec, folder)
+        rehearsing = partial(rehearse_training, spec)
+        return cls(spec, left, rehearsing, players, partial(check_players, players))
+
+
 def print_forecast(
     console: Console, source: str, overrides: Sequence[str], village: bool, games: int, ask: int
 ) -> None:
-    """Print what an experiment, a tournament, a study or a training in rounds will take. ask: prompts that
-    are put to each model first.
+    """Print what an experiment, a tournament, a study or a training will take. ask: prompts that are put to
+    each model first.
     """
-    planned, rehearsing = None, rehearse
-    with ExitStack() as open_until_printed:
+    with ExitStack() as open_until_asked:
         if (kind := file_kind(source)) == "study":
             if overrides or village:
                 raise ExperimentError(f"{source} is a study, told as it stands; leave out -o and --village")
             study = load_study(source)
-            experiment, planned = study.on_agents, study.expected
-        elif kind == "training":
-            if not is_in_rounds(source):
-                raise ExperimentError(
-                    f"{source}: a training by reinforcement learning calls no server, so that it costs "
-                    "nothing"
-                )
+            ahead = _Ahead.of_run(study.on_agents, planned=study.expected)
+        elif kind == "training" and is_in_rounds(source):
             rounds = load_rounds(source, overrides).ahead()
-            experiment, planned = open_until_printed.enter_context(rounds)
-            rehearsing = rehearse_rounds
+            experiment, planned = open_until_asked.enter_context(rounds)
+            ahead = _Ahead.of_run(experiment, planned=planned, rehearsing=rehearse_rounds)
+        elif kind == "training":
+            ahead = _training_ahead(source, overrides)
         else:
-            experiment = load_experiment(source, overrides, village)
+            ahead = _Ahead.of_run(load_experiment(source, overrides, village))
         with console.status("Games are rehearsed on the built-in player …"):
-            rehearsal = rehearsing(experiment, games, max(ask, 1))
+            rehearsal = ahead.rehearsed(games, max(ask, 1))
         seen = Seen()
         if ask and rehearsal.calls():
             with console.status("The models are asked …"):
-                seen = asyncio.run(_ask_models(console, experiment, rehearsal, ask))
-    expected = forecast(rehearsal, _games_left(experiment, None, planned), seen)
+                seen = asyncio.run(_ask_models(console, ahead, rehearsal, ask))
+    expected = forecast(rehearsal, ahead.left, seen)
     words = [source, *(["--village"] if village else [])]
     words += [word for change in overrides for word in ("-o", change)]
-    _tell_forecast(console, rehearsal, expected, shlex.join(["wolflab", "plan", *words]))
-    budget = experiment.budget
+    _tell_forecast(console, rehearsal, expected, ahead.left, shlex.join(["wolflab", "plan", *words]))
+    budget = ahead.played.budget
     if budget.usd is not None and expected.usd is not None and expected.usd.middle > budget.usd:
         say(console, f"The budget of {budget.usd:g} USD is less: the run will stop there.", "yellow")
     if budget.tokens is not None and expected.tokens.middle > budget.tokens:
         say(console, f"The budget of {budget.tokens:,} tokens is less: the run will stop there.", "yellow")
-    _tell_unset(console, experiment)
+    _tell_unset(console, ahead.played)
     say(console, f"Nothing was begun. To begin it: {shlex.join(['wolflab', COMMANDS[kind], *words])}")
 
 
-async def _ask_models(console: Console, experiment: Experiment, rehearsal: Rehearsal, most: int) -> Seen:
+def _training_ahead(source: str, overrides: Sequence[str]) -> _Ahead:
+    spec = load_training(source, overrides)
+    if not spec.waits:
+        raise ExperimentError(f"{source}: this training calls no server, so that it costs nothing")
+    return _Ahead.of_training(spec)
+
+
+async def _ask_models(console: Console, ahead: _Ahead, rehearsal: Rehearsal, most: int) -> Seen:
     """Put some prompts to the models, and print what that took."""
-    builder = PlayerBuilder(experiment)
     try:
-        await preflight(builder)
-        seen, failed = await sample_replies(builder, rehearsal, most)
+        await ahead.check()
+        seen, failed = await sample_replies(ahead.players, rehearsal, most)
     finally:
-        await builder.close()
+        await ahead.players.close()
     for name, replies in seen.replies.items():
         used = sum(reply.usage.tokens for reply in replies)
         paid = sum(reply.usage.cost for reply in replies)
@@ -147,11 +192,17 @@ def forecast_underway(
 
 
 def _tell_forecast(
-    console: Console, rehearsal: Rehearsal, expected: RunForecast, plan: str = "wolflab plan …"
+    console: Console,
+    rehearsal: Rehearsal,
+    expected: RunForecast,
+    left: Mapping[str, int],
+    plan: str = "wolflab plan …",
 ) -> None:
-    """Print the forecast's table and its basis. plan: the command that prints more."""
+    """Print the forecast's table and its basis. left: see `_Ahead`. plan: the command that prints more."""
     of = counted(expected.games, "game")
-    if len(rehearsal.games) > 1 and LATER_ROUNDS not in rehearsal.games:
+    if left.keys() <= {*PARTS}:
+        of += f" ({', '.join(f'{n:,} of {part}' for part, n in left.items() if n)})"
+    elif len(rehearsal.games) > 1 and LATER_ROUNDS not in rehearsal.games:
         of += f" in {len(rehearsal.games)} conditions"
     if not expected.models:
         say(console, f"{of}, all by built-in players: nothing is asked of a model, and nothing is paid")
@@ -213,7 +264,7 @@ _UNSET = {
 """Settings of a model that a forecast or a budget needs, with the words if one is missing."""
 
 
-def _tell_unset(console: Console, experiment: Experiment, settings: Collection[str] = tuple(_UNSET)) -> None:
+def _tell_unset(console: Console, experiment: HasPlayers, settings: Collection[str] = tuple(_UNSET)) -> None:
     """Print which of these settings are missing, with their seats."""
     for setting in settings:
         lacking: dict[str, None] = {}
@@ -241,7 +292,7 @@ class Beginning:
     usd: float = 0.0
     tokens: float = 0.0
 
-    def keep(self, store: Store) -> None:
+    def keep(self, store: CallStore) -> None:
         """Store the amounts, so that a resumed run does not ask again."""
         for name, value in zip(_AGREED, (self.usd, self.tokens), strict=True):
             if value:
@@ -255,30 +306,63 @@ def forecast_first(
     command: str,
     store: Store | None = None,
     planned: Mapping[str, int] | None = None,
-    rehearsing: Callable[[Experiment, int], Rehearsal] = rehearse,
+    rehearsing: Callable[[Experiment, int, int], Rehearsal] = rehearse,
 ) -> Beginning:
     """Print what a run will take, and ask before a costly one. ExperimentError if nobody says yes. yes: it
     was given beforehand. command: the command that gives it. store: of a resumed run. planned: see
     `_games_left`. rehearsing: rehearses it.
     """
-    left, away = _games_left(experiment, store, planned), elsewhere(experiment)
-    if not servers_of(experiment) or not any(left.values()):
+    ahead = _Ahead.of_run(experiment, store, planned, rehearsing)
+    if store is None:
+        return _forecast_first(console, ahead, yes, command)
+    return _forecast_first(console, ahead, yes, command, store, observed_in, taken_in)
+
+
+def forecast_training_first(
+    console: Console, spec: TrainingSpec, yes: bool, command: str, folder: Path | None = None
+) -> Beginning:
+    """The same for a training; without a forecast if no model waits. folder: of a resumed one."""
+    if not spec.waits:
+        return Beginning()
+    ahead = _Ahead.of_training(spec, folder)
+    if folder is None or (home := calls_of(folder)) is None:
+        return _forecast_first(console, ahead, yes, command)
+    with CallStore.open_for_reading(home) as store:
+        taken = partial(taken_in_training, spec, folder)
+        return _forecast_first(console, ahead, yes, command, store, observed_calls, taken)
+
+
+AnyStore = TypeVar("AnyStore", bound=CallStore)
+
+
+def _forecast_first(
+    console: Console,
+    ahead: _Ahead,
+    yes: bool,
+    command: str,
+    store: AnyStore | None = None,
+    observed: Callable[[AnyStore], Seen] = lambda store: Seen(),
+    taken: Callable[[AnyStore], tuple[CallTotals, CallTotals]] = lambda store: (CallTotals(), CallTotals()),
+) -> Beginning:
+    """See `forecast_first`. observed, taken: see `observed_in` and `taken_in`."""
+    played, budget, away = ahead.played, ahead.played.budget, elsewhere(ahead.played)
+    if not servers_of(played) or not any(ahead.left.values()):
         return Beginning()
     try:
         with console.status("Games are rehearsed on the built-in player …"):
-            rehearsal = rehearsing(experiment, GAMES // 2)
+            rehearsal = ahead.rehearsed(GAMES // 2, 24)
     except WolflabError as error:
         say(console, f"What this run will take cannot be told: {error}", "yellow")
-        if experiment.budget == BudgetSpec() and (away or _dearest(experiment)):
+        if budget == BudgetSpec() and (away or _dearest(played)):
             _agree("an amount that is not known", yes, command)
         return Beginning()
-    expected = forecast(rehearsal, left, Seen() if store is None else observed_in(store))
+    expected = forecast(rehearsal, ahead.left, Seen() if store is None else observed(store))
     if not expected.models:
         return Beginning(rehearsal)
-    _tell_forecast(console, rehearsal, expected)
-    if experiment.budget != BudgetSpec():
-        _tell_unset(console, experiment, ["max_tokens"])
-    over, begun = (CallTotals(), CallTotals()) if store is None else taken_in(store)
+    _tell_forecast(console, rehearsal, expected, ahead.left)
+    if budget != BudgetSpec():
+        _tell_unset(console, played, ["max_tokens"])
+    over, begun = (CallTotals(), CallTotals()) if store is None else taken(store)
     if begun.calls:
         calls = f"{counted(begun.calls, 'call')}, {begun.usage.tokens:,} tokens"
         say(console, f"Of this, {calls} are on file, of games that were begun, and are not made again.")
@@ -286,7 +370,7 @@ def forecast_first(
     unpriced = [one for one in expected.models.values() if one.usd is None and one.name in away]
     tokens = sum(one.prompt.high + one.completion.high for one in unpriced)
     tokens += over.usage.tokens if unpriced else 0
-    usd, tokens = _within(experiment.budget, usd, tokens, _dearest(experiment))
+    usd, tokens = _within(budget, usd, tokens, _dearest(played))
     agreed = [_MARGIN * float((store and store.meta(name)) or 0) for name in _AGREED]
     if not (much := _much(usd, tokens, agreed)):
         return Beginning(rehearsal)
@@ -319,7 +403,7 @@ def forecast_calls(
         _agree(much, yes, command, "--tokens, or --usd and prices")
 
 
-def _dearest(experiment: Experiment) -> float:
+def _dearest(experiment: HasPlayers) -> float:
     """The highest price of a million tokens in USD, over models and embedders."""
     prices = [model.price for model in playing_models(experiment).values()]
     known = [price for price in (*prices, *embedder_prices(experiment).values()) if price is not None]
