@@ -29,6 +29,7 @@ from wolflab.models import local
 from wolflab.models.base import Chat, Request, Response, Sampling
 from wolflab.models.budget import Budget
 from wolflab.models.catalog import check_model, resolve
+from wolflab.models.decoding import Forward
 from wolflab.models.local import LocalModel, LocalSettings
 from wolflab.models.weights import (
     INSTALL,
@@ -312,8 +313,32 @@ def test_the_weights_are_shared_given_back_and_loaded_again(
     assert len(loads) == 2
 
 
+@pytest.mark.parametrize("sampling", [COLD, HOT, Sampling(1.0, 12, top_p=0.5), Sampling(0.0, 1)])
+def test_a_batch_written_in_steps_as_on_a_gpu_gives_the_same_replies(
+    home: Path, monkeypatch: pytest.MonkeyPatch, sampling: Sampling
+) -> None:
+    """All but the CUDA graph, which repeats the forward pass of a step."""
+    expected = asked(model(home / "base", batch=8), sampling=sampling)
+    steps = 0
+
+    def repeated(forward: Forward) -> Forward:
+        def counted() -> None:
+            nonlocal steps
+            steps += 1
+            forward()
+
+        return counted
+
+    monkeypatch.setattr(local, "IN_STEPS", {"cpu": repeated})
+    replies = asked(model(home / "base", batch=8), sampling=sampling)
+    assert texts(replies) == texts(expected)
+    assert [reply.usage for reply in replies] == [reply.usage for reply in expected]
+    assert [reply.finish for reply in replies] == [reply.finish for reply in expected]
+    assert steps == max(reply.usage.completion_tokens for reply in expected) - 1
+
+
 @pytest.mark.parametrize("kind", ["OutOfMemoryError", "RuntimeError"])
-def test_a_batch_that_is_too_large_is_answered_one_by_one(
+def test_a_batch_that_is_too_large_is_answered_in_parts(
     kind: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import torch

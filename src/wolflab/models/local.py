@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -27,6 +27,7 @@ from ..text.replies.thoughts import TOKENS
 from ..usage import Usage
 from .base import SAMPLED, Request, Response, Sampling, WordSettings, seed_of_call
 from .budget import Budget, CallLimit
+from .decoding import Forward, cache_name, graphable, graphed, write_in_steps
 from .weights import (
     base_folder,
     dtype_name,
@@ -39,7 +40,9 @@ from .weights import (
 
 DEFAULT_TOKENS = 1024
 """The cap on a reply's tokens where no setting gives one."""
-BATCH_ON_GPU = 8
+BATCH_ON_GPU = 64
+IN_STEPS: Mapping[str, Callable[[Forward], Forward]] = {"cuda": graphed}
+"""Devices whose batches are written by `decoding.write_in_steps`, and what repeats a forward pass there."""
 _WORDS_ALONE = "replies cannot be held to a schema here; they are asked for in words alone"
 _NO_SYSTEM = "the chat template takes no system message; its text is put before the first message of the user"
 
@@ -402,7 +405,7 @@ class _Engine:
         return _Loaded(model, weights.tokenizer, window, ends, temperature, advised.top_p or 1.0)
 
     def _replies(self, calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
-        """The replies to all calls at once, or one by one where the device's memory is too small."""
+        """The replies to all calls at once, or by halves where the device's memory is too small."""
         try:
             with self._one_at_a_time:
                 return _written_by(calls, stop)
@@ -415,51 +418,67 @@ class _Engine:
                     f"{len(calls[0].prompt):,} tokens; set context or dtype, or free memory; the run can "
                     "be resumed"
                 ) from None
-        return [reply for call in calls for reply in self._replies([call], stop)]
+        half = len(calls) // 2
+        return [*self._replies(calls[:half], stop), *self._replies(calls[half:], stop)]
 
 
 def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
     """The replies to calls of one kind, written in one batch."""
     import torch
-    from transformers import GenerationConfig, StoppingCriteriaList
-    from transformers.generation import GenerateDecoderOnlyOutput
 
     kind, widest = calls[0].kind, max(len(call.prompt) for call in calls)
     model, tokenizer = kind.loaded.model, kind.loaded.tokenizer
     pad = kind.stops[0] if kind.stops else 0
     rows = [[pad] * (widest - len(call.prompt)) + call.prompt for call in calls]
     seen = [[0] * (widest - len(call.prompt)) + [1] * len(call.prompt) for call in calls]
+    ids, mask = (torch.tensor(each, device=model.device) for each in (rows, seen))
     sampler = _RowSampler(calls)
+    alone = len(calls) == 1 and calls[0].cache
+    with torch.inference_mode():
+        repeated = None if alone else IN_STEPS.get(model.device.type)
+        if repeated is not None and graphable(model, widest + kind.max_tokens):
+            cached, stops, most = 0, kind.stops, kind.max_tokens
+            sequences = write_in_steps(model, ids, mask, sampler, stops, most, stop.is_set, repeated)
+        else:
+            cached, sequences = _generated(calls[0], alone, ids, mask, sampler, stop)
+    return [
+        _read(tokenizer, kind, row[widest:].tolist(), [step[number] for step in sampler.likeliest], cached)
+        for number, row in enumerate(sequences)
+    ]
+
+
+def _generated(
+    call: _Call, alone: bool, ids: Any, mask: Any, sampler: _RowSampler, stop: threading.Event
+) -> tuple[int, Any]:
+    """The prompt's tokens that were read from the cache, and prompts and replies, written by transformers'
+    `generate`. call: the first of the batch. ids, mask: (rows, tokens).
+    """
+    import torch
+    from transformers import GenerationConfig, StoppingCriteriaList
+
+    kind, cache = call.kind, cache_name()
 
     def stopped(ids: Any, scores: Any) -> Any:
         return torch.full((len(ids),), stop.is_set(), device=ids.device)
 
-    alone = len(calls) == 1 and calls[0].cache
-    # The name of the cache in `generate`'s parameters and result: transformers 5.24 renamed it.
-    fields = GenerateDecoderOnlyOutput.__dataclass_fields__
-    cache = "cache" if "cache" in fields else "past_key_values"
-    cached, kept = _beginning(kind.loaded, calls[0].prompt) if alone else (0, None)
-    with torch.inference_mode():
-        written = model.generate(
-            input_ids=torch.tensor(rows, device=model.device),
-            attention_mask=torch.tensor(seen, device=model.device),
-            generation_config=GenerationConfig(
-                max_new_tokens=kind.max_tokens,
-                do_sample=False,
-                eos_token_id=list(kind.stops) or None,
-                pad_token_id=pad,
-                return_dict_in_generate=True,
-            ),
-            logits_processor=[sampler],
-            stopping_criteria=StoppingCriteriaList([stopped]),
-            **{cache: kept},
-        )
+    cached, kept = _beginning(kind.loaded, call.prompt) if alone else (0, None)
+    written = kind.loaded.model.generate(
+        input_ids=ids,
+        attention_mask=mask,
+        generation_config=GenerationConfig(
+            max_new_tokens=kind.max_tokens,
+            do_sample=False,
+            eos_token_id=list(kind.stops) or None,
+            pad_token_id=kind.stops[0] if kind.stops else 0,
+            return_dict_in_generate=True,
+        ),
+        logits_processor=[sampler],
+        stopping_criteria=StoppingCriteriaList([stopped]),
+        **{cache: kept},
+    )
     if alone and (made := getattr(written, cache)) is not None:
         kind.loaded.kept[:] = [(written.sequences[0, :-1].tolist(), made)]
-    return [
-        _read(tokenizer, kind, ids[widest:].tolist(), [step[row] for step in sampler.likeliest], cached)
-        for row, ids in enumerate(written.sequences)
-    ]
+    return cached, written.sequences
 
 
 def _beginning(loaded: _Loaded, prompt: list[int]) -> tuple[int, Any]:
