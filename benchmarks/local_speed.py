@@ -3,7 +3,7 @@
     python benchmarks/local_speed.py [--rows 64] [--tokens 64] [--device auto] [--shape tiny]
 
 Weights are random. The shape `tiny` is small with a large vocabulary, so that drawing tokens weighs as much
-as it can; `smollm2` is that of SmolLM2-135M. Prompts have `--prompt` tokens. Printed: tokens a second of
+as it can; `smollm2` is that of SmolLM2-135M; `--weights FOLDER` takes real ones. Prompts have `--prompt` tokens. Printed: tokens a second of
 `generate` with its own sampling, of `hf/…` through its queue, with a seed for each reply, and the ratio.
 """
 
@@ -92,21 +92,25 @@ def main(words: Sequence[str]) -> None:
     options.add_argument("--device", default="auto")
     options.add_argument("--shape", choices=SHAPES, default="tiny")
     options.add_argument("--prompt", type=int, default=16)
+    options.add_argument("--weights", type=Path)
     given = options.parse_args(words)
     tokenizer = tokenizer_of_texts(TEXTS, 400, CHAT)
     long = " ".join(TEXTS) * (1 + given.prompt // 20)
     long = tokenizer.decode(tokenizer(long)["input_ids"][: given.prompt])
     prompts = [f"{k}. {long}" for k in range(given.rows)]
     with tempfile.TemporaryDirectory() as home:
-        folder = Path(home) / "weights"
-        save_random(folder, tokenizer, **SHAPES[given.shape], vocab_size=given.vocabulary)
+        folder, shape = given.weights, f"weights of {given.weights}"
+        if folder is None:
+            folder = Path(home) / "weights"
+            save_random(folder, tokenizer, **SHAPES[given.shape], vocab_size=given.vocabulary)
+            shape = f"shape {given.shape}, a vocabulary of {given.vocabulary:,}"
         for turn in ("to warm up", "measured"):
             whole = plain(folder, prompts, given.tokens, given.device)
             queued = asyncio.run(through_queue(folder, prompts, given.tokens, given.device))
             if turn == "measured":
                 print(
                     f"{given.rows} rows, prompts of about {given.prompt} tokens, {given.tokens} tokens each, "
-                    f"shape {given.shape}, a vocabulary of {given.vocabulary:,}"
+                    f"{shape}"
                 )
                 print(f"generate: {whole:,.0f} tokens a second")
                 print(f"hf/…: {queued:,.0f} tokens a second, {queued / whole:.2f} of it")
