@@ -3,8 +3,9 @@
     python benchmarks/local_speed.py [--rows 64] [--tokens 64] [--device auto] [--shape tiny]
 
 Weights are random. The shape `tiny` is small with a large vocabulary, so that drawing tokens weighs as much
-as it can; `smollm2` is that of SmolLM2-135M; `--weights FOLDER` takes real ones. Prompts have `--prompt` tokens. Printed: tokens a second of
-`generate` with its own sampling, of `hf/…` through its queue, with a seed for each reply, and the ratio.
+as it can; `smollm2` is that of SmolLM2-135M; `--weights FOLDER` takes real ones. Prompts have `--prompt`
+tokens. Printed: tokens a second of `generate` with its own sampling, of `hf/…` through its queue, with a seed
+for each reply, and the ratio.
 """
 
 from __future__ import annotations
