@@ -127,7 +127,7 @@ def graphed(forward: Forward) -> Forward:
         nonlocal calls
         calls += 1
         if calls == 1:
-            side = torch.cuda.Stream()
+            side: Any = torch.cuda.Stream()  # type: ignore[no-untyped-call]
             side.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(side):
                 forward()
