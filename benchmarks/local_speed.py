@@ -1,10 +1,11 @@
 """Tokens a second of `hf/…` with many calls at once, beside a plain batch of transformers' `generate`.
 
-    python benchmarks/local_speed.py [--rows 64] [--tokens 64] [--device auto]
+    python benchmarks/local_speed.py [--rows 64] [--tokens 64] [--device auto] [--shape tiny]
 
-Weights are random, of a small shape with a large vocabulary, so that drawing tokens weighs as much as it can.
-Printed: tokens a second of `generate` with its own sampling, of `hf/…` through its queue, with a seed for
-each reply, and the ratio of both.
+Weights are random. The shape `tiny` is small with a large vocabulary, so that drawing tokens weighs as much
+as it can; `smollm2` is that of SmolLM2-135M; `--weights FOLDER` takes real ones. Prompts have `--prompt`
+tokens. Printed: tokens a second of `generate` with its own sampling, of `hf/…` through its queue, with a seed
+for each reply, and the ratio.
 """
 
 from __future__ import annotations
@@ -26,12 +27,21 @@ from wolflab.models.catalog import resolve
 from wolflab.models.weights import load_weights
 
 TEXTS = ["Player 1 votes for Player 2. Player 3 is the Seer and saw a Werewolf."] * 3
-SHAPE: Mapping[str, Any] = {
-    "num_hidden_layers": 2,
-    "hidden_size": 64,
-    "intermediate_size": 128,
-    "num_attention_heads": 2,
-    "num_key_value_heads": 1,
+SHAPES: Mapping[str, Mapping[str, Any]] = {
+    "tiny": {
+        "num_hidden_layers": 2,
+        "hidden_size": 64,
+        "intermediate_size": 128,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 1,
+    },
+    "smollm2": {
+        "num_hidden_layers": 30,
+        "hidden_size": 576,
+        "intermediate_size": 1536,
+        "num_attention_heads": 9,
+        "num_key_value_heads": 3,
+    },
 }
 
 
@@ -61,6 +71,7 @@ async def through_queue(folder: Path, prompts: Sequence[str], tokens: int, devic
     """Tokens a second of as many calls at once."""
     model = resolve({"model": f"hf/{folder}", "device": device, "batch": len(prompts)})
     sampling = Sampling(1.0, tokens)
+    await model.generate(Request(Chat((("user", "Begin."),)), "first", Sampling(1.0, 1)))  # loads the weights
     begun = perf_counter()
     replies = await asyncio.gather(
         *(
@@ -80,16 +91,28 @@ def main(words: Sequence[str]) -> None:
     options.add_argument("--tokens", type=int, default=64)
     options.add_argument("--vocabulary", type=int, default=49152)
     options.add_argument("--device", default="auto")
+    options.add_argument("--shape", choices=SHAPES, default="tiny")
+    options.add_argument("--prompt", type=int, default=16)
+    options.add_argument("--weights", type=Path)
     given = options.parse_args(words)
-    prompts = [f"Player {k} votes for Player {k + 1}." for k in range(given.rows)]
+    tokenizer = tokenizer_of_texts(TEXTS, 400, CHAT)
+    long = " ".join(TEXTS) * (1 + given.prompt // 20)
+    long = tokenizer.decode(tokenizer(long)["input_ids"][: given.prompt])
+    prompts = [f"{k}. {long}" for k in range(given.rows)]
     with tempfile.TemporaryDirectory() as home:
-        folder = Path(home) / "weights"
-        save_random(folder, tokenizer_of_texts(TEXTS, 400, CHAT), **SHAPE, vocab_size=given.vocabulary)
+        folder, shape = given.weights, f"weights of {given.weights}"
+        if folder is None:
+            folder = Path(home) / "weights"
+            save_random(folder, tokenizer, **SHAPES[given.shape], vocab_size=given.vocabulary)
+            shape = f"shape {given.shape}, a vocabulary of {given.vocabulary:,}"
         for turn in ("to warm up", "measured"):
             whole = plain(folder, prompts, given.tokens, given.device)
             queued = asyncio.run(through_queue(folder, prompts, given.tokens, given.device))
             if turn == "measured":
-                print(f"{given.rows} rows, {given.tokens} tokens each, a vocabulary of {given.vocabulary:,}")
+                print(
+                    f"{given.rows} rows, prompts of about {given.prompt} tokens, {given.tokens} tokens each, "
+                    f"{shape}"
+                )
                 print(f"generate: {whole:,.0f} tokens a second")
                 print(f"hf/…: {queued:,.0f} tokens a second, {queued / whole:.2f} of it")
 

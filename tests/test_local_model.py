@@ -29,7 +29,9 @@ from wolflab.models import local
 from wolflab.models.base import Chat, Request, Response, Sampling
 from wolflab.models.budget import Budget
 from wolflab.models.catalog import check_model, resolve
+from wolflab.models.decoding import Forward
 from wolflab.models.local import LocalModel, LocalSettings
+from wolflab.models.schema_masks import fitting
 from wolflab.models.weights import (
     INSTALL,
     find_weights,
@@ -275,6 +277,61 @@ def test_what_it_is_told_and_what_is_left_out_is_written_down(home: Path) -> Non
     assert [line.partition(": ")[2] for line in one.adaptations] == [local._WORDS_ALONE]
 
 
+FORM: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "reasoning": {"type": "string"},
+        "votes": {
+            "type": "array",
+            "items": {"type": "string", "enum": ["player_1", "player_2"]},
+            "minItems": 2,
+            "maxItems": 2,
+        },
+    },
+    "required": ["reasoning", "votes"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_replies_are_held_to_their_schema_alone_together_and_in_steps(
+    home: Path, monkeypatch: pytest.MonkeyPatch, temperature: float
+) -> None:
+    def replies(**settings: Any) -> list[Response]:
+        one = model(home / "base", schema=True, **settings)
+        calls = [
+            Request(Chat((("user", text),), FORM), f"call|{at}", Sampling(temperature, 200))
+            for at, text in enumerate(SAID)
+        ]
+
+        async def go() -> list[Response]:
+            return await asyncio.gather(*(one.generate(call) for call in calls))
+
+        made = asyncio.run(go())
+        assert one.adaptations == []
+        return made
+
+    together = replies(batch=8)
+    for reply in together:
+        assert reply.finish == ANSWERED
+        read = json.loads(reply.text)
+        assert list(read) == ["reasoning", "votes"]
+        assert len(read["votes"]) == 2
+        assert {*read["votes"]} <= {"player_1", "player_2"}
+    assert texts(replies(batch=1)) == texts(together)
+    monkeypatch.setattr(local, "IN_STEPS", {"cpu": lambda forward: forward})
+    assert texts(replies(batch=8)) == texts(together)
+
+
+def test_free_texts_are_limited_so_that_a_reply_fits_into_its_tokens() -> None:
+    assert fitting(FORM, 200)["properties"]["reasoning"] == {"type": "string", "maxLength": 200}
+    listed = {"type": "array", "items": FORM, "minItems": 4, "maxItems": 4}
+    one = fitting({"type": "object", "properties": {"all": listed}}, 200)["properties"]["all"]["items"]
+    assert one["properties"]["reasoning"]["maxLength"] == 50
+    assert one["properties"]["votes"] == FORM["properties"]["votes"]
+    assert "maxLength" not in FORM["properties"]["reasoning"]
+
+
 def test_a_template_without_a_system_message_gets_it_before_the_first_words(
     home: Path, tmp_path: Path
 ) -> None:
@@ -312,8 +369,32 @@ def test_the_weights_are_shared_given_back_and_loaded_again(
     assert len(loads) == 2
 
 
+@pytest.mark.parametrize("sampling", [COLD, HOT, Sampling(1.0, 12, top_p=0.5), Sampling(0.0, 1)])
+def test_a_batch_written_in_steps_as_on_a_gpu_gives_the_same_replies(
+    home: Path, monkeypatch: pytest.MonkeyPatch, sampling: Sampling
+) -> None:
+    """All but the CUDA graph, which repeats the forward pass of a step."""
+    expected = asked(model(home / "base", batch=8), sampling=sampling)
+    steps = 0
+
+    def repeated(forward: Forward) -> Forward:
+        def counted() -> None:
+            nonlocal steps
+            steps += 1
+            forward()
+
+        return counted
+
+    monkeypatch.setattr(local, "IN_STEPS", {"cpu": repeated})
+    replies = asked(model(home / "base", batch=8), sampling=sampling)
+    assert texts(replies) == texts(expected)
+    assert [reply.usage for reply in replies] == [reply.usage for reply in expected]
+    assert [reply.finish for reply in replies] == [reply.finish for reply in expected]
+    assert steps == max(reply.usage.completion_tokens for reply in expected) - 1
+
+
 @pytest.mark.parametrize("kind", ["OutOfMemoryError", "RuntimeError"])
-def test_a_batch_that_is_too_large_is_answered_one_by_one(
+def test_a_batch_that_is_too_large_is_answered_in_parts(
     kind: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import torch
@@ -361,7 +442,7 @@ def test_whoever_breaks_off_leaves_the_others_their_replies(home: Path) -> None:
 
 def test_every_setting_decides_what_is_answered_or_how_it_is_reached(home: Path, tmp_path: Path) -> None:
     (tmp_path / "chat.jinja").write_text("{{ messages }}", encoding="utf-8")
-    sampled = {"temperature": 0, "top_p": 1, "max_tokens": 9, "seed": 1, "context": 99}
+    sampled = {"temperature": 0, "top_p": 1, "max_tokens": 9, "seed": 1, "context": 99, "schema": True}
     described = {*model(home / "base", **sampled).describe()} - {"kind", "name", "weights"}
     known = {field.name.replace("_", " ") for field in fields(LocalSettings)}
     reached = {"device", "batch", "cache"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -27,10 +27,13 @@ from ..text.replies.thoughts import TOKENS
 from ..usage import Usage
 from .base import SAMPLED, Request, Response, Sampling, WordSettings, seed_of_call
 from .budget import Budget, CallLimit
+from .decoding import Forward, cache_name, graphable, graphed, write_in_steps
+from .schema_masks import SchemaMasks, as_text, fitting
 from .weights import (
     base_folder,
     dtype_name,
     find_weights,
+    libraries,
     load_weights,
     template_of,
     tokenizer_of,
@@ -39,8 +42,12 @@ from .weights import (
 
 DEFAULT_TOKENS = 1024
 """The cap on a reply's tokens where no setting gives one."""
-BATCH_ON_GPU = 8
-_WORDS_ALONE = "replies cannot be held to a schema here; they are asked for in words alone"
+BATCH_ON_GPU = 64
+IN_STEPS: Mapping[str, Callable[[Forward], Forward]] = {"cuda": graphed}
+"""Devices whose batches are written by `decoding.write_in_steps`, and what repeats a forward pass there."""
+_WORDS_ALONE = (
+    "replies are asked for in words alone; the model's setting schema: true holds them to their schema"
+)
 _NO_SYSTEM = "the chat template takes no system message; its text is put before the first message of the user"
 
 SentMessages = tuple[tuple[str, str], ...]
@@ -53,7 +60,8 @@ class LocalSettings(WordSettings):
 
     device: "cpu", "cuda", "cuda:1", "mps"; auto: cuda where there is one. dtype: auto is float32 on a cpu and
     bfloat16 elsewhere. batch: replies written at once (None: 1 on a cpu, `BATCH_ON_GPU` elsewhere). cache:
-    the keys and values of a prompt are kept for the next one, which may begin alike (with batch 1).
+    the keys and values of a prompt are kept for the next one, which may begin alike (with batch 1). schema:
+    replies are held to the JSON schema that is asked for; else it is asked for in words alone.
     chat_template: a file (Jinja) in place of the template of the weights. A `context` wider than the model's
     own window changes nothing.
     """
@@ -62,6 +70,7 @@ class LocalSettings(WordSettings):
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     batch: Annotated[int, Ge(1)] | None = None
     cache: bool = True
+    schema: bool = False
     chat_template: Annotated[str, MinLen(1)] | None = None
 
 
@@ -83,7 +92,7 @@ class _Call:
     """A prompt in tokens, and its reply.
 
     seed: of its draws. batch: the maximum size of its batch. cache: whether keys and values of prompts are
-    kept and used again.
+    kept and used again. schema: JSON schema of the reply, as text; "" for none.
     """
 
     prompt: list[int]
@@ -91,6 +100,7 @@ class _Call:
     seed: int
     batch: int
     cache: bool = True
+    schema: str = ""
     reply: _Reply | None = None
 
 
@@ -140,12 +150,14 @@ class LocalModel:
             **adapter,
             "chat template": sha256(template.encode()).hexdigest(),
             "dtype": dtype_name(self.weights, self.settings.dtype, self.settings.device),
+            **({"schema": "llguidance"} if self.settings.schema else {}),
             **self.settings.given((*SAMPLED, "context")),
         }
 
     async def check(self) -> None:
         """Raise ModelError where anything that it needs is missing. Loads no weights."""
         options = {"device": self.settings.device, "dtype": self.settings.dtype}
+        libraries(*(["llguidance"] if self.settings.schema else []))
         self._template(await asyncio.to_thread(lambda: tokenizer_of(self.weights, **options)))
 
     async def close(self) -> None:
@@ -157,18 +169,28 @@ class LocalModel:
     async def generate(self, request: Request) -> Response:
         """Write a reply. See `models.base.Model` for what is raised and what is returned."""
         chat = request.words
-        if chat.schema is not None:
+        if chat.schema is not None and not self.settings.schema:
             self._log(_WORDS_ALONE)
-        return await self.converse(chat.messages, request.sampling, request.key)
+        schema = chat.schema if self.settings.schema else None
+        return await self.converse(chat.messages, request.sampling, request.key, schema)
 
-    async def converse(self, messages: SentMessages, sampling: Sampling, key: str) -> Response:
-        """The same for messages in words. key: seeds the draws, unless a seed is given."""
+    async def converse(
+        self, messages: SentMessages, sampling: Sampling, key: str, schema: Mapping[str, Any] | None = None
+    ) -> Response:
+        """The same for messages in words. key: seeds the draws, unless a seed is given. schema: JSON schema
+        of the reply.
+        """
         loaded = await self._engine.loaded()
         prompt, messages = self._written(messages, loaded)
         started = perf_counter()
         call = self._call(prompt, sampling, key, loaded)
         if isinstance(call, Finish):
             return Response("", finish=call, prompt=messages)
+        if schema is not None:
+            libraries("llguidance")
+            # Half a reply's tokens are left for names, numbers and brackets.
+            a_token = sum(len(text) for _, text in messages) / len(prompt)
+            call.schema = as_text(fitting(schema, call.kind.max_tokens * a_token / 2))
         budget = self._budget or Budget()
         async with budget.hold(lambda: CallLimit(Usage(len(prompt), call.kind.max_tokens))):
             reply = await self._engine.ask(call)
@@ -370,7 +392,10 @@ class _Engine:
                     others = [
                         one
                         for one in queue.waiting
-                        if one.kind == call.kind and one.reply is None and one is not call
+                        if one.kind == call.kind
+                        and bool(one.schema) == bool(call.schema)
+                        and one.reply is None
+                        and one is not call
                     ]
                     batch = [call, *others[: call.batch - 1]]
                     replies = await asyncio.to_thread(self._replies, batch, stop)
@@ -402,7 +427,7 @@ class _Engine:
         return _Loaded(model, weights.tokenizer, window, ends, temperature, advised.top_p or 1.0)
 
     def _replies(self, calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
-        """The replies to all calls at once, or one by one where the device's memory is too small."""
+        """The replies to all calls at once, or by halves where the device's memory is too small."""
         try:
             with self._one_at_a_time:
                 return _written_by(calls, stop)
@@ -415,51 +440,67 @@ class _Engine:
                     f"{len(calls[0].prompt):,} tokens; set context or dtype, or free memory; the run can "
                     "be resumed"
                 ) from None
-        return [reply for call in calls for reply in self._replies([call], stop)]
+        half = len(calls) // 2
+        return [*self._replies(calls[:half], stop), *self._replies(calls[half:], stop)]
 
 
 def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
     """The replies to calls of one kind, written in one batch."""
     import torch
-    from transformers import GenerationConfig, StoppingCriteriaList
-    from transformers.generation import GenerateDecoderOnlyOutput
 
     kind, widest = calls[0].kind, max(len(call.prompt) for call in calls)
     model, tokenizer = kind.loaded.model, kind.loaded.tokenizer
     pad = kind.stops[0] if kind.stops else 0
     rows = [[pad] * (widest - len(call.prompt)) + call.prompt for call in calls]
     seen = [[0] * (widest - len(call.prompt)) + [1] * len(call.prompt) for call in calls]
+    ids, mask = (torch.tensor(each, device=model.device) for each in (rows, seen))
     sampler = _RowSampler(calls)
+    alone = len(calls) == 1 and calls[0].cache
+    with torch.inference_mode():
+        repeated = None if alone else IN_STEPS.get(model.device.type)
+        if repeated is not None and graphable(model, widest + kind.max_tokens):
+            cached, stops, most = 0, kind.stops, kind.max_tokens
+            sequences = write_in_steps(model, ids, mask, sampler, stops, most, stop.is_set, repeated)
+        else:
+            cached, sequences = _generated(calls[0], alone, ids, mask, sampler, stop)
+    return [
+        _read(tokenizer, kind, row[widest:].tolist(), [step[number] for step in sampler.likeliest], cached)
+        for number, row in enumerate(sequences)
+    ]
+
+
+def _generated(
+    call: _Call, alone: bool, ids: Any, mask: Any, sampler: _RowSampler, stop: threading.Event
+) -> tuple[int, Any]:
+    """The prompt's tokens that were read from the cache, and prompts and replies, written by transformers'
+    `generate`. call: the first of the batch. ids, mask: (rows, tokens).
+    """
+    import torch
+    from transformers import GenerationConfig, StoppingCriteriaList
+
+    kind, cache = call.kind, cache_name()
 
     def stopped(ids: Any, scores: Any) -> Any:
         return torch.full((len(ids),), stop.is_set(), device=ids.device)
 
-    alone = len(calls) == 1 and calls[0].cache
-    # The name of the cache in `generate`'s parameters and result: transformers 5.24 renamed it.
-    fields = GenerateDecoderOnlyOutput.__dataclass_fields__
-    cache = "cache" if "cache" in fields else "past_key_values"
-    cached, kept = _beginning(kind.loaded, calls[0].prompt) if alone else (0, None)
-    with torch.inference_mode():
-        written = model.generate(
-            input_ids=torch.tensor(rows, device=model.device),
-            attention_mask=torch.tensor(seen, device=model.device),
-            generation_config=GenerationConfig(
-                max_new_tokens=kind.max_tokens,
-                do_sample=False,
-                eos_token_id=list(kind.stops) or None,
-                pad_token_id=pad,
-                return_dict_in_generate=True,
-            ),
-            logits_processor=[sampler],
-            stopping_criteria=StoppingCriteriaList([stopped]),
-            **{cache: kept},
-        )
+    cached, kept = _beginning(kind.loaded, call.prompt) if alone else (0, None)
+    written = kind.loaded.model.generate(
+        input_ids=ids,
+        attention_mask=mask,
+        generation_config=GenerationConfig(
+            max_new_tokens=kind.max_tokens,
+            do_sample=False,
+            eos_token_id=list(kind.stops) or None,
+            pad_token_id=kind.stops[0] if kind.stops else 0,
+            return_dict_in_generate=True,
+        ),
+        logits_processor=[sampler],
+        stopping_criteria=StoppingCriteriaList([stopped]),
+        **{cache: kept},
+    )
     if alone and (made := getattr(written, cache)) is not None:
         kind.loaded.kept[:] = [(written.sequences[0, :-1].tolist(), made)]
-    return [
-        _read(tokenizer, kind, ids[widest:].tolist(), [step[row] for step in sampler.likeliest], cached)
-        for row, ids in enumerate(written.sequences)
-    ]
+    return cached, written.sequences
 
 
 def _beginning(loaded: _Loaded, prompt: list[int]) -> tuple[int, Any]:
@@ -505,19 +546,33 @@ class _RowSampler:
     """Chooses each next token, row by row, so that no reply depends on the others in its batch.
 
     A draw takes the token at which the summed probabilities pass a random number, one for each row and step
-    from the row's own seed. All but these numbers is computed on the device. likeliest: for each step and
-    row, id → log-probability (without temperature) of the likeliest tokens, the chosen one first.
+    from the row's own seed. All but these numbers is computed on the device. Tokens that a reply's schema
+    rules out are not taken. likeliest: for each step and row, id → log-probability (without temperature) of
+    the likeliest tokens, the chosen one first.
     """
 
     def __init__(self, calls: Sequence[_Call]) -> None:
-        self._kind = calls[0].kind
-        self._draws = [random.Random(call.seed) for call in calls]
+        self._kind = kind = calls[0].kind
+        draws = [random.Random(call.seed) for call in calls]
+        steps = range(kind.max_tokens if kind.temperature else 0)
+        self._points = [[[one.random()] for one in draws] for _ in steps]
+        """A random number of each step and row."""
+        self._step = 0
+        self._numbers: Any = None
+        """The same on the device, (steps, rows, 1), from the first step on."""
+        self._held: SchemaMasks | None = None
+        if calls[0].schema:
+            model, tokenizer = kind.loaded.model, kind.loaded.tokenizer
+            vocabulary = model.get_output_embeddings().weight.shape[0]
+            self._held = SchemaMasks(tokenizer, vocabulary, kind.stops, [call.schema for call in calls])
         self.likeliest: list[list[dict[int, float]]] = []
 
     def __call__(self, ids: Any, scores: Any) -> Any:
         """Scores whose largest is the token to take. ids: (rows, so far); scores: (rows, vocabulary)."""
         import torch
 
+        if self._held is not None:
+            scores = self._held(ids, scores)
         kind, chosen = self._kind, scores
         if kind.temperature:
             chosen = torch.full_like(scores, -torch.inf).scatter_(-1, self._drawn(ids, scores), 0.0)
@@ -541,7 +596,9 @@ class _RowSampler:
         exact = torch.float32 if scores.device.type == "mps" else torch.float64
         sums = kept.softmax(-1, dtype=exact).cumsum(-1)
         whole = sums[:, -1:]
-        points = torch.tensor([[one.random()] for one in self._draws], dtype=exact).to(scores.device) * whole
+        if self._numbers is None:
+            self._numbers = torch.tensor(self._points, dtype=exact, device=scores.device)
+        points, self._step = self._numbers[self._step] * whole, self._step + 1
         # A sum that equals the whole has only tokens without a chance behind it.
         return torch.minimum((sums <= points).sum(-1, keepdim=True), (sums < whole).sum(-1, keepdim=True))
 
