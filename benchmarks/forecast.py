@@ -1,11 +1,12 @@
 """Forecasts of simulated runs beside what the runs then took.
 
-    python benchmarks/forecast.py [--runs 100] [--deals 30] [--ask 24]
+    python benchmarks/forecast.py [--runs 100] [--trainings 20] [--deals 30] [--ask 24] [--seed 1]
 
 Each run has a model of its own behind the Sheriff and another one behind the others: the built-in player,
 with planted traits. It says more or less, thinks before it answers (uneven, paid for), is counted by a
 tokenizer of its own, and now and then gives a reply that cannot be used. Each run has cards of its own. It is
 forecast three times: without any reply; after some prompts that were asked before; after its first games.
+Trainings in two to four rounds are forecast twice, before they begin.
 Printed: in how many runs what was taken lies within the 90 % interval, and by how much the middle is above
 it, on the average and as a median of the distance.
 """
@@ -19,6 +20,7 @@ import random
 import statistics
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,13 +31,15 @@ from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.runs.forecast import Interval90, RunForecast, Seen, forecast, observed_in, sample_replies
 from wolflab.lab.runs.rehearsal import rehearse
 from wolflab.lab.storage.store import Store
+from wolflab.lab.training.learning import FEWEST_GAMES
+from wolflab.lab.training.rounds import RoundsSpec, begin_round, learn_round, round_folder
 from wolflab.models.base import Model, Request, Response
 from wolflab.models.budget import Price
 from wolflab.models.catalog import name_and_settings, resolve
 from wolflab.models.estimates import estimate_texts, tokens
-from wolflab.usage import Usage
+from wolflab.usage import CallTotals, Usage
 
-MOMENTS = ("before", "asked", "first games")
+MOMENTS = ("before", "asked", "first games", "training, before", "training, asked")
 WHAT = ("calls", "tokens", "usd")
 PRICE = Price(input=1.0, output=4.0)
 FIRST = 5
@@ -112,10 +116,12 @@ class Outcome(NamedTuple):
         return self.predicted.middle / self.taken - 1
 
 
+SERVED = {"base_url": "http://127.0.0.1:1/v1", "price": {"input": PRICE.input, "output": PRICE.output}}
+"""What every model has in an experiment."""
+
+
 def simulate(number: int, deals: int, ask: int, folder: Path) -> dict[tuple[str, str], Outcome]:
     """One run: (moment, what) → the forecast and what was taken."""
-    price = {"input": PRICE.input, "output": PRICE.output}
-    served = {"base_url": "http://127.0.0.1:1/v1", "price": price}
     experiment = Experiment(
         name="simulated",
         rules="sheriff",
@@ -123,8 +129,8 @@ def simulate(number: int, deals: int, ask: int, folder: Path) -> dict[tuple[str,
         deals=deals,
         concurrency=4,
         players={
-            "sheriff": PlayerSpec(model={"model": "custom/a", **served}, recipe="deductive"),
-            "others": PlayerSpec(model={"model": "custom/b", **served}, recipe="vanilla"),
+            "sheriff": PlayerSpec(model={"model": "custom/a", **SERVED}, recipe="deductive"),
+            "others": PlayerSpec(model={"model": "custom/b", **SERVED}, recipe="vanilla"),
         },
         straw_polls=1,
     )
@@ -148,6 +154,43 @@ def simulate(number: int, deals: int, ask: int, folder: Path) -> dict[tuple[str,
 
         asyncio.run(runner.playing(store, watch, True, Players(experiment, store.path, models)))
         came = store.called().totals
+    return _outcomes(forecasts, came)
+
+
+def simulate_training(number: int, deals: int, ask: int, folder: Path) -> dict[tuple[str, str], Outcome]:
+    """One training in rounds, as `simulate`."""
+    draws = random.Random(number)
+    models = {name: Simulated(name, draws) for name in ("custom/a", "custom/b")}
+    spec = RoundsSpec(
+        name="simulated",
+        rules={"preset": "doctor", "max_rounds": 1},
+        model={"model": "custom/a", **SERVED},
+        learners=draws.choice(("village", "werewolves")),
+        others=PlayerSpec(model={"model": "custom/b", **SERVED}, recipe="vanilla"),
+        rounds=draws.randint(2, 4),
+        deals=max(deals, FEWEST_GAMES),
+        concurrency=4,
+        seed=number,
+    )
+    first, home, came = spec.round(1, None), folder / f"training-{number}", CallTotals()
+    rehearsed = replace(rehearse(first), choosing=spec.choosing)
+    sampled = asyncio.run(sample_replies(Players(first, folder, models), rehearsed, ask))
+    games = {"round-1": spec.games}
+    forecasts = {
+        f"training, {moment}": forecast(rehearsed, games, seen)
+        for moment, seen in (("before", Seen()), ("asked", sampled[0]))
+    }
+    for at in range(1, spec.rounds + 1):
+        with Store.create(round_folder(home, at), begin_round(spec, home, at)) as store:
+            players = Players(store.experiment, store.path, models)
+            asyncio.run(runner.playing(store, reached=True, builder=players))
+            came += store.called().totals
+        learn_round(spec, home, at)
+    return _outcomes(forecasts, came)
+
+
+def _outcomes(forecasts: dict[str, RunForecast], came: CallTotals) -> dict[tuple[str, str], Outcome]:
+    """(moment, what) → the forecast and what was taken."""
     taken = {"calls": float(came.calls), "tokens": float(came.usage.tokens), "usd": came.usage.cost}
     return {
         (moment, what): Outcome(getattr(made, what), taken[what])
@@ -161,16 +204,19 @@ def main() -> None:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--trainings", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1, help="of the first of them")
     parser.add_argument("--deals", type=int, default=30)
     parser.add_argument("--ask", type=int, default=24)
     wanted = parser.parse_args()
     outcomes: dict[tuple[str, str], list[Outcome]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(1, wanted.runs + 1):
-            for key, outcome in simulate(number, wanted.deals, wanted.ask, Path(folder)).items():
-                outcomes.setdefault(key, []).append(outcome)
-            if sys.stderr.isatty():
-                print(f"{number} of {wanted.runs}", end="\r", file=sys.stderr)
+        for of, one in ((wanted.runs, simulate), (wanted.trainings, simulate_training)):
+            for number in range(wanted.seed, wanted.seed + of):
+                for key, outcome in one(number, wanted.deals, wanted.ask, Path(folder)).items():
+                    outcomes.setdefault(key, []).append(outcome)
+                if sys.stderr.isatty():
+                    print(f"{number - wanted.seed + 1} of {of}", end="\r", file=sys.stderr)
     print("| forecast | of | within 90 % | middle above, mean | distance, median |")
     for moment in MOMENTS:
         for what in WHAT:

@@ -157,7 +157,10 @@ def forecast(rehearsal: Rehearsal, games: Mapping[str, int], seen: Seen) -> RunF
     found: dict[str, ModelForecast] = {}
     for model in rehearsal.models:
         calls = [
-            (share, call) for share, game in weighted for call in game.calls if call.model == model.label
+            (share * rehearsal.choosing.get(call.chooser, 1.0), call)
+            for share, game in weighted
+            for call in game.calls
+            if call.model == model.label
         ]
         if calls:
             came = replies[model.label]

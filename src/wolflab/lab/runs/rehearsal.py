@@ -30,6 +30,7 @@ from ...models.estimates import estimate_texts, tokens
 from ...models.servers.providers import in_flight_of
 from ...models.village import Village
 from ...rules import Said
+from ...text.questions import Choose
 from ...text.replies.extract import READ, find_object
 from ...text.replies.parsed import STATEMENT, field_of
 from ...text.replies.thoughts import without_thoughts
@@ -52,7 +53,8 @@ _AT_ONCE = 32
 class RehearsedCall(NamedTuple):
     """One call. model: its label (`PlayingModel`). prompt, reply: estimated tokens; the reply is the built-in
     player's. said: tokens of its statement, None if it was not asked for one. quoted: tokens of statements in
-    the prompt, by the model that made them. at: when it was answered; each call takes 1.
+    the prompt, by the model that made them. at: when it was answered; each call takes 1. chooser: the role of
+    the seat that chooses among candidates with it, "" for any other call.
     """
 
     model: str
@@ -61,6 +63,7 @@ class RehearsedCall(NamedTuple):
     said: int | None
     quoted: Mapping[str, int]
     at: float
+    chooser: str = ""
 
 
 @dataclass
@@ -95,7 +98,8 @@ class Rehearsal:
     """A rehearsed experiment. games: condition → its games, with void ones. planned: condition → the number
     of games that count. models: all but the built-in player. requests: label → a random sample of a model's
     requests. texts: name of an embedder behind a server → (condition → tokens of texts that are new there, ""
-    before any game; its price).
+    before any game; its price). choosing: role → the share of its games in which its model chooses among
+    candidates; in the others a policy does.
     """
 
     games: Mapping[str, Sequence[RehearsedGame]]
@@ -104,6 +108,7 @@ class Rehearsal:
     requests: Mapping[str, Sequence[Request]]
     texts: Mapping[str, tuple[Mapping[str, int], Price | None]]
     concurrency: int
+    choosing: Mapping[str, float] = field(default_factory=dict)
 
     def calls(self, label: str | None = None) -> list[RehearsedCall]:
         """The calls of all games, to one model or all."""
@@ -283,7 +288,9 @@ class _RehearsedPlayers(PlayerBuilder):
         if aloud is not None:
             self._authors[aloud], said_tokens = model, tokens(aloud)
         now = asyncio.get_running_loop().time()
-        call = RehearsedCall(model, prompt, tokens(reply), said_tokens, quoted, now)
+        choosing = not isinstance(request.asked, Chat) and isinstance(request.asked.task, Choose)
+        chooser = request.question.situation.role if choosing else ""
+        call = RehearsedCall(model, prompt, tokens(reply), said_tokens, quoted, now, chooser)
         self.games[_place.get()].calls.append(call)
         kept = self.requests.setdefault(model, [])
         self._called[model] += 1

@@ -23,6 +23,7 @@ from ...errors import ExperimentError
 from ...fields import Part
 from ...files import make_folder, read_file, write
 from ...policy.offline import COMPONENTS
+from ...rules import ROLES
 from ..plans.experiment import Experiment, checked
 from ..plans.overrides import changes_of, override
 from ..plans.sources import checking, read_fields
@@ -90,6 +91,12 @@ class RoundsSpec(Part):
     def games(self) -> int:
         """The number of games of all rounds."""
         return self.rounds * self.deals * self.repeats
+
+    @property
+    def choosing(self) -> dict[str, float]:
+        """Roles that learn → the share of games in which their model chooses: those of the first round."""
+        share = 1 / self.rounds
+        return {name: share for name, role in ROLES.items() if self.learners in ("all", role.side.value)}
 
     def _learner(self, policy: Path | None) -> dict[str, Any]:
         """The fields of the learner: its model chooses, or the policy if there is one."""

@@ -208,7 +208,8 @@ def _begin_rounds(console: Console, spec: RoundsSpec, yes: bool) -> None:
     """Try the models, and print what all rounds will take; ask before a costly training."""
     first = spec.round(1, None)
     preflight_models(first)
-    forecast_first(console, first, yes, command_with_yes(), planned={"round-1": spec.games})
+    planned = {"round-1": spec.games}
+    forecast_first(console, first, yes, command_with_yes(), planned=planned, choosing=spec.choosing)
 
 
 def _play_rounds(console: Console, folder: Path, spec: RoundsSpec, yes: bool) -> ExitCode:

@@ -6,7 +6,8 @@ import asyncio
 import shlex
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal
 
 from rich.console import Console
@@ -56,7 +57,7 @@ def print_forecast(
     """Print what an experiment, a tournament, a study or a training in rounds will take. ask: prompts that
     are put to each model first.
     """
-    planned = None
+    planned, choosing = None, dict[str, float]()
     if (kind := file_kind(source)) == "study":
         if overrides or village:
             raise ExperimentError(f"{source} is a study, told as it stands; leave out -o and --village")
@@ -68,12 +69,12 @@ def print_forecast(
                 f"{source}: a training by reinforcement learning calls no server, so that it costs nothing"
             )
         training = load_rounds(source, overrides)
-        # Later rounds ask less: a policy chooses in place of the model.
         experiment, planned = training.round(1, None), {"round-1": training.games}
+        choosing = training.choosing
     else:
         experiment = load_experiment(source, overrides, village)
     with console.status("Games are rehearsed on the built-in player …"):
-        rehearsal = rehearse(experiment, games, max(ask, 1))
+        rehearsal = replace(rehearse(experiment, games, max(ask, 1)), choosing=choosing)
     seen = Seen()
     if ask and rehearsal.calls():
         with console.status("The models are asked …"):
@@ -252,17 +253,18 @@ def forecast_first(
     command: str,
     store: Store | None = None,
     planned: Mapping[str, int] | None = None,
+    choosing: Mapping[str, float] = MappingProxyType({}),
 ) -> Beginning:
     """Print what a run will take, and ask before a costly one. ExperimentError if nobody says yes. yes: it
     was given beforehand. command: the command that gives it. store: of a resumed run. planned: see
-    `_games_left`.
+    `_games_left`. choosing: see `Rehearsal`.
     """
     left, away = _games_left(experiment, store, planned), elsewhere(experiment)
     if not servers_of(experiment) or not any(left.values()):
         return Beginning()
     try:
         with console.status("Games are rehearsed on the built-in player …"):
-            rehearsal = rehearse(experiment, GAMES // 2)
+            rehearsal = replace(rehearse(experiment, GAMES // 2), choosing=choosing)
     except WolflabError as error:
         say(console, f"What this run will take cannot be told: {error}", "yellow")
         if experiment.budget == BudgetSpec() and (away or _dearest(experiment)):
