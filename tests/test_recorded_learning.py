@@ -6,11 +6,13 @@ import json
 import re
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from planted_server import PlantedServer, Table, of_others
 from recorded_learning import WORTH, gain, likeliest, planted
 
 from command_line import wolflab
@@ -25,6 +27,8 @@ from wolflab.errors import ExperimentError
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.runs.decisions import recorded_decisions
+from wolflab.lab.runs.forecast import Seen, forecast
+from wolflab.lab.runs.rehearsal import rehearse
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.store import Store
@@ -367,6 +371,20 @@ def test_rounds_behind_a_server_go_on_after_a_stop(tmp_path: Path) -> None:
     assert listed == {stopped / "round-1", stopped / "round-2"}
 
 
+def test_the_planted_server_gives_the_same_games_over_http_and_without(tmp_path: Path) -> None:
+    server = PlantedServer()
+    with running(server):
+        games = {}
+        for http in (True, False):
+            table = Table(tmp_path / str(http), server, http)
+            run, _ = table.play(of_others(table.spec(1, 30), 3, {"explore": {"share": 0.3}}), "run")
+            with Store.open_for_reading(run) as store:
+                games[http] = [store.record(row.id).lines for row in store.games("done")]
+            assert server.answered == 3 * 74
+    assert games[True] == games[False]
+    assert len(games[True]) == 3
+
+
 def test_games_that_all_end_alike_teach_nothing() -> None:
     choices, _ = planted(40, 1.0, WORTH, 0.0, 1)
     lost = choices._replace(won=np.zeros(len(choices.won)))
@@ -387,6 +405,26 @@ def test_a_training_in_rounds_is_checked(tmp_path: Path) -> None:
         file.write_text(json.dumps({"name": "x", "model": "village", "rounds": 2, **change}))
         with pytest.raises(ExperimentError, match=re.escape(why)):
             load_rounds(file)
+
+
+def test_a_forecast_knows_that_a_policy_chooses_in_later_rounds(tmp_path: Path) -> None:
+    """With three rounds, the learner's model is asked for a third of its choices; the others' for all."""
+    plan = tmp_path / "plan.yaml"
+    with running() as server:
+        plan.write_text(json.dumps(in_rounds(server, rounds=3) | {"others": {"recipe": "diverse"}}))
+        spec = load_rounds(plan, [f"others.model={json.dumps(in_rounds(server)['model'])}"])
+    rehearsed = rehearse(spec.round(1, None), 2)
+    calls = rehearsed.calls()
+    choices = Counter(call.chooser for call in calls)
+    wolves = choices["Werewolf"]
+    assert 0 < wolves < sum(choices[role] for role in ("Werewolf", "Villager", "Seer", "Doctor"))
+    games = {"round-1": 2}
+    usual, fewer = (
+        forecast(one, games, Seen()).calls.middle / forecast(rehearsed, games, Seen()).calls.middle
+        for one in (rehearsed, replace(rehearsed, choosing=spec.choosing))
+    )
+    assert usual == 1
+    assert fewer == pytest.approx(1 - wolves * (2 / 3) / len(calls))
 
 
 def test_a_training_in_rounds_is_forecast(tmp_path: Path) -> None:
