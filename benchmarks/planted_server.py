@@ -9,7 +9,7 @@ choosing by the phrase is worth 30 points of the win rate. The server itself cho
 first`: the first candidate, in 7 of 10 cases).
 
     python benchmarks/planted_server.py learning [--games 300 1000] [--seeds 1 2 3 …] [--rounds 4]
-    python benchmarks/planted_server.py estimates [--games 100] [--repeats 40]
+    python benchmarks/planted_server.py estimates [--games 50] [--repeats 40]
     python benchmarks/planted_server.py played [--games 1000] [--seeds 1 2] [--deals 1000]
 
 *learning*: the share of the possible gain that is learned from recorded games, and by a training in rounds of
@@ -124,7 +124,7 @@ class PlantedServer(http_server.FakeServer):
     own: str = "random"
 
     def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
-        prompt = http_server.text_of(body["messages"][-1])
+        prompt = http_server.text_of(body["messages"][1])  # corrections come behind it
         self.says = lambda _: answer(prompt, body["seed"], self.worth, self.own)
         return super()._completion(body)
 
@@ -145,17 +145,16 @@ class Direct:
     async def generate(self, request: Request) -> Response:
         """One reply; see `wolflab.models.base.Model`."""
         await asyncio.sleep(0)
-        prompt, seed = request.words.messages[-1][1], seed_of_call(request.key)
+        prompt, seed = request.words.messages[1][1], seed_of_call(request.key)
         reply = answer(prompt, seed, self._server.worth, self._server.own)
-        game, ask, step, _ = request.key.split("|")
-        draws = random.Random(game)
-        drawn = f"{1 + draws.randrange(ROUNDS)}/statement/{draws.randrange(SEATS)}"
-        if self._decides is not None and (ask, step) == (drawn, "choose"):
-            task = request.question.task
-            assert isinstance(task, Choose)
-            self.drawn.add(game)
-            number = await self._decides([one.action for one in task.candidates])
-            reply = json.dumps({"reasoning": "", "choice": 1 + number})
+        task = request.question.task
+        if self._decides is not None and isinstance(task, Choose):
+            game, ask = request.key.split("|")[:2]
+            draws = random.Random(game)
+            if ask == f"{1 + draws.randrange(ROUNDS)}/statement/{draws.randrange(SEATS)}":
+                self.drawn.add(game)
+                number = await self._decides([one.action for one in task.candidates])
+                reply = json.dumps({"reasoning": "", "choice": 1 + number})
         return Response(reply, Usage(len(prompt) // 4, len(reply) // 4), prompt=request.words.messages)
 
     def describe(self) -> dict[str, Any]:
@@ -216,7 +215,7 @@ class Table:
             direct = Direct(player.model or "", self.server, decides)
             builder = None if self.http and decides is None else _Players(experiment, folder, direct)
             if not asyncio.run(playing(store, reached=True, builder=builder)):
-                raise SystemExit(f"{folder}: not all games are over")
+                raise SystemExit(next(row.error for row in store.games() if not row.over))
         return folder, direct.drawn
 
     def recorded(self, seed: int, games: int) -> LoggedChoices:
@@ -297,7 +296,7 @@ def _row(head: str, shares: Sequence[float]) -> str:
 
 def estimates(table: Table, given: argparse.Namespace) -> None:
     """The intervals of one decision's gain, beside what was planted."""
-    for worth in (WORTH, 0.0):
+    for worth in given.worth:
         table.server.worth = worth
         pool = table.recorded(1, max(given.games) * given.repeats)
         unseen, held = Unseen(pool), 0
@@ -306,7 +305,10 @@ def estimates(table: Table, given: argparse.Namespace) -> None:
             policies = [learn(choices.rows(choices.deal % FOLDS != fold)) for fold in range(FOLDS)]
             truth = worth * float(np.mean([unseen.gain(one.chances(unseen.choices)) for one in policies]))
             held += estimated(choices).excludes(truth) is False
-        print(f"a good statement adds {100 * worth:.1f} points: {held} of {given.repeats} intervals hold it")
+        print(
+            f"a good statement adds {100 * worth:.1f} points: {held} of {given.repeats} intervals hold it",
+            flush=True,
+        )
 
 
 def played(table: Table, given: argparse.Namespace) -> None:
@@ -368,12 +370,13 @@ def main(words: Sequence[str]) -> None:
     options.add_argument("--rounds", type=int, default=4)
     options.add_argument("--repeats", type=int, default=40)
     options.add_argument("--deals", type=int, default=1000)
+    options.add_argument("--worth", type=float, nargs="+", default=[WORTH, 0.0])
     options.add_argument("--own", choices=("random", "first"), default="random")
     options.add_argument("--http", action="store_true")
     given = options.parse_args(words)
     of, usual = {
         "learning": (learning, [300, 1000]),
-        "estimates": (estimates, [200]),
+        "estimates": (estimates, [50]),
         "played": (played, [1000]),
     }[given.what]
     given.games = given.games or usual
