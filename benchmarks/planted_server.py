@@ -241,8 +241,8 @@ class Unseen:
         self._good = np.array([[is_good(text) for text in row] for row in texts])
         says_good = np.array([[PHRASES[1] in text for text in row] for row in texts])
         vectors = asyncio.run(embedded([text for row in texts for text in row])).reshape(*shape, -1)
-        rows = LoggedChoices(*(np.repeat(array[:1], size, axis=0) for array in like))
-        self.choices = rows._replace(
+        repeated = {name: np.repeat(array[:1], size, axis=0) for name, array in like._asdict().items()}
+        self.choices = like._replace(**repeated)._replace(
             candidates=vectors, mask=np.ones(shape, np.bool_), shares=np.full(shape, 1 / CANDIDATES)
         )
         self._best = self.gain(likeliest(says_good.astype(np.float64)))
