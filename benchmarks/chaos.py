@@ -9,9 +9,9 @@ then it is begun again, until its share of the kills is reached. Its server answ
 at that rate, and counts every request by what was asked. Every third process has a clock that jumps by up to
 a day, every fifth finds its disk full, and now and then two are started at once. Printed: calls sent,
 answered and stored; those that were answered more often than where nothing happens (paid twice), and how many
-of these were not in flight at a kill, which is to be 0; those that are answered there and are not stored at
-the end (lost), which is to be 0; and whether the games, or a training's policy, are those of a run that was
-never killed.
+of these were not in flight at a kill or before a full disk, which is to be 0; those that are answered there
+and are not stored at the end (lost), which is to be 0; and whether the games, or a training's policy, are
+those of a run that was never killed.
 """
 
 from __future__ import annotations
@@ -94,11 +94,13 @@ class FailingServer(http_server.FakeServer):
         draws = random.Random(f"{self.seed}{what}{self.asked[what]}{time.monotonic()}")
         return draws.choice(sorted(UNPAID)) if draws.random() < self.rate else None
 
-    def killed(self) -> None:
-        """A client was killed now: what was under way, or had just been answered, cannot have been stored."""
+    def killed(self, within: float = 1.0) -> None:
+        """A client was killed now, or stopped since its disk was full: what was under way, or was answered
+        within the last seconds, may not have been stored.
+        """
         now = time.monotonic()
         self.at_kills |= {what for what, n in self.open.items() if n > 0}
-        self.at_kills |= {what for at, what in self.lately if now - at < 1.0}
+        self.at_kills |= {what for at, what in self.lately if now - at < within}
         self.lately.clear()
 
 
@@ -246,7 +248,8 @@ def torment(
         begun = n > 1 if job.made is None else (folder / "r" / job.file).is_file()
         words = job.go_on if begun else job.begin
         trouble = done < kills
-        process = started(words, folder, clock=trouble and n % 3 == 0, full=trouble and n % 5 == 0 and begun)
+        full = trouble and n % 5 == 0 and begun
+        process = started(words, folder, clock=trouble and n % 3 == 0, full=full)
         other = started(words, folder, clock=False, full=False) if trouble and begun and n % 7 == 0 else None
         if trouble and job.asks and draws.random() < 0.9:  # the others are killed while they start
             wait_for_a_call(process, server)
@@ -259,6 +262,8 @@ def torment(
             time.sleep(0.2)
             server.killed()  # what it had sent is read by the server even now
             done += 1
+        if full and process.returncode != -9:
+            server.killed(within=3.0)  # it takes a while to end
         if other is not None:
             server.killed()
             other.kill()
