@@ -3,15 +3,15 @@ jumps.
 
     python benchmarks/chaos.py [--kills 200] [--faults 0.1] [--seed 1] [--only run …]
 
-Each piece of work (a run, a tournament, a run that learns from its games, a judge, a training) is begun by
-the `wolflab` command, killed with -9 after a random time and resumed, until it is over; then it is begun
-again, until its share of the kills is reached. Its server
-answers with faults of every kind at that rate, and counts every request by what was asked. Every
-third process has a clock that jumps by up to a day, every fifth finds its disk full, and now and then two are
-started at once. Printed: calls sent, answered and stored; those that were answered more often than where
-nothing happens (paid twice), and how many of these were not in flight at a kill, which is to be 0; those that
-are answered there and are not stored at the end (lost), which is to be 0; and whether the games, or a
-training's policy, are those of a run that was never killed.
+Each piece of work (a run, a tournament, a run that learns from its games, a judge, a training, a training in
+rounds) is begun by the `wolflab` command, killed with -9 after a random time and resumed, until it is over;
+then it is begun again, until its share of the kills is reached. Its server answers with faults of every kind
+at that rate, and counts every request by what was asked. Every third process has a clock that jumps by up to
+a day, every fifth finds its disk full, and now and then two are started at once. Printed: calls sent,
+answered and stored; those that were answered more often than where nothing happens (paid twice), and how many
+of these were not in flight at a kill or before a full disk, which is to be 0; those that are answered there
+and are not stored at the end (lost), which is to be 0; and whether the games, or a training's policy, are
+those of a run that was never killed.
 """
 
 from __future__ import annotations
@@ -94,11 +94,13 @@ class FailingServer(http_server.FakeServer):
         draws = random.Random(f"{self.seed}{what}{self.asked[what]}{time.monotonic()}")
         return draws.choice(sorted(UNPAID)) if draws.random() < self.rate else None
 
-    def killed(self) -> None:
-        """A client was killed now: what was under way, or had just been answered, cannot have been stored."""
+    def killed(self, within: float = 1.0) -> None:
+        """A client was killed now, or stopped since its disk was full: what was under way, or was answered
+        within the last seconds, may not have been stored.
+        """
         now = time.monotonic()
         self.at_kills |= {what for what, n in self.open.items() if n > 0}
-        self.at_kills |= {what for at, what in self.lately if now - at < 1.0}
+        self.at_kills |= {what for at, what in self.lately if now - at < within}
         self.lately.clear()
 
 
@@ -109,7 +111,8 @@ Made = Callable[[Path], list[Any]]
 @dataclass
 class Work:
     """Something that `wolflab` does. begin, go_on: its commands. made: what can be compared with what comes
-    of it where nothing happens; None for nothing. asks: whether it asks a server.
+    of it where nothing happens; None for nothing. asks: whether it asks a server. file: is there once it has
+    begun. mean: seconds until it is killed, after its first call if it asks.
     """
 
     name: str
@@ -117,6 +120,8 @@ class Work:
     go_on: list[str]
     made: Made | None
     asks: bool = True
+    file: str = "run.sqlite"
+    mean: float = 0.4
     before: Callable[[Path], None] = lambda folder: None
 
 
@@ -157,22 +162,30 @@ def work(address: str, size: int) -> list[Work]:
         "workers": 1,
         "seeds": [1],
     }
+    in_rounds = {"name": "rounds", "rules": {"preset": "doctor", "max_rounds": 1}, "model": model} | {
+        "learners": "werewolves",
+        "rounds": 2,
+        "deals": 30,
+        "concurrency": 6,
+    }
     judge = ["annotate", "judge", "labels", "--model", "custom/wolf-1"]
     judge += [word for name, value in model.items() if name != "model" for word in ("-o", f"{name}={value}")]
 
     def write(folder: Path, data: dict[str, Any]) -> None:
         (folder / "x.yaml").write_text(json.dumps(data))
 
-    def of_file(name: str, command: str, data: dict[str, Any], made: Made, asks: bool = True) -> Work:
+    def of_file(name: str, command: str, data: dict[str, Any], made: Made, **more: Any) -> Work:
         begin, go_on = [command, "x.yaml", "--out", "r"], [command, "--resume", "r"]
-        return Work(name, begin, go_on, made, asks, lambda folder: write(folder, data))
+        return Work(name, begin, go_on, made, before=lambda folder: write(folder, data), **more)
 
+    trains: dict[str, Any] = {"file": "training.yaml", "mean": 4.0}
     return [
         of_file("run", "run", run, lines),
         of_file("tournament", "tournament", cup, lines),
         of_file("pool", "run", pool, lines),
         Work("judge", judge, judge, None, before=sample),
-        of_file("training", "train", training, policies, asks=False),
+        of_file("training", "train", training, policies, asks=False, **trains),
+        of_file("rounds", "train", in_rounds, policies, **trains),
     ]
 
 
@@ -209,10 +222,10 @@ def lines(folder: Path) -> list[tuple[Any, ...]]:
 
 
 def policies(folder: Path) -> list[Any]:
-    """The policies of a training, by what they hold."""
+    """The policies of a training, by their digests."""
     from wolflab.agents.policy.checkpoint import load_policy
 
-    return [load_policy(file).digest for file in sorted((folder / "r").rglob("policy.safetensors"))]
+    return [load_policy(file).digest for file in sorted((folder / "r").rglob("policy*.safetensors"))]
 
 
 def wait_for_a_call(process: subprocess.Popen[str], server: FailingServer) -> None:
@@ -232,17 +245,16 @@ def torment(
     done, wrong, n = 0, [], 0
     while True:
         n += 1
-        file = "run.sqlite" if job.asks else "training.yaml"
-        begun = n > 1 if job.made is None else (folder / "r" / file).is_file()
+        begun = n > 1 if job.made is None else (folder / "r" / job.file).is_file()
         words = job.go_on if begun else job.begin
         trouble = done < kills
-        process = started(words, folder, clock=trouble and n % 3 == 0, full=trouble and n % 5 == 0 and begun)
+        full = trouble and n % 5 == 0 and begun
+        process = started(words, folder, clock=trouble and n % 3 == 0, full=full)
         other = started(words, folder, clock=False, full=False) if trouble and begun and n % 7 == 0 else None
         if trouble and job.asks and draws.random() < 0.9:  # the others are killed while they start
             wait_for_a_call(process, server)
         try:
-            mean = 0.4 if job.asks else 4.0
-            _, told = process.communicate(timeout=draws.expovariate(1 / mean) if trouble else 600)
+            _, told = process.communicate(timeout=draws.expovariate(1 / job.mean) if trouble else 600)
         except subprocess.TimeoutExpired:
             server.killed()
             process.kill()
@@ -250,6 +262,8 @@ def torment(
             time.sleep(0.2)
             server.killed()  # what it had sent is read by the server even now
             done += 1
+        if full and process.returncode != -9:
+            server.killed(within=3.0)  # it takes a while to end
         if other is not None:
             server.killed()
             other.kill()
@@ -271,7 +285,9 @@ def main() -> None:
     parser.add_argument("--faults", type=float, default=0.1, help="the share of calls that fail")
     parser.add_argument("--deals", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", nargs="+", default=["run", "tournament", "pool", "judge", "training"])
+    parser.add_argument(
+        "--only", nargs="+", default=["run", "tournament", "pool", "judge", "training", "rounds"]
+    )
     told = parser.parse_args()
     draws, bad = random.Random(told.seed), False
     print(

@@ -1,13 +1,14 @@
-"""Forecasts of simulated runs and trainings beside what these then took.
+"""Forecasts of simulated runs beside what the runs then took.
 
-    python benchmarks/forecast.py [--runs 100] [--deals 30] [--ask 24] [--trainings 0]
+    python benchmarks/forecast.py [--runs 100] [--trainings 20] [--rounds 20] [--deals 30] [--ask 24]
+                                  [--seed 1]
 
 Each run has a model of its own behind the Sheriff and another one behind the others: the built-in player,
 with planted traits. It says more or less, thinks before it answers (uneven, paid for), is counted by a
 tokenizer of its own, and now and then gives a reply that cannot be used. Each run has cards of its own. It is
 forecast three times: without any reply; after some prompts that were asked before; after its first games.
-Trainings have such a model too, and few updates, games and evaluations, of numbers that are drawn. They are
-forecast without any reply.
+Trainings by reinforcement learning have such a model too, and few updates, games and evaluations, of numbers
+that are drawn. They are forecast once, before they begin; trainings in two to four rounds twice.
 Printed: in how many runs what was taken lies within the 90 % interval, and by how much the middle is above
 it, on the average and as a median of the distance.
 """
@@ -33,7 +34,16 @@ from wolflab.lab.runs.forecast import Interval90, RunForecast, Seen, forecast, o
 from wolflab.lab.runs.rehearsal import rehearse
 from wolflab.lab.storage.call_store import CallStore
 from wolflab.lab.storage.store import Store
+from wolflab.lab.training.embedding import EmbeddingWatcher
+from wolflab.lab.training.learning import FEWEST_GAMES
 from wolflab.lab.training.rehearsal import games_left, rehearse_training
+from wolflab.lab.training.rounds import (
+    RoundsSpec,
+    begin_round,
+    learn_round,
+    rehearse_rounds,
+    round_folder,
+)
 from wolflab.lab.training.run import run_training, start_training
 from wolflab.lab.training.training_plan import TrainingSpec, make_training
 from wolflab.lab.training.waiting_games import CALLS
@@ -41,9 +51,9 @@ from wolflab.models.base import Model, Request, Response
 from wolflab.models.budget import Price
 from wolflab.models.catalog import name_and_settings, resolve
 from wolflab.models.estimates import estimate_texts, tokens
-from wolflab.usage import Usage
+from wolflab.usage import CallTotals, Usage
 
-MOMENTS = ("before", "asked", "first games", "training")
+MOMENTS = ("before", "asked", "first games", "training", "rounds, before", "rounds, asked")
 WHAT = ("calls", "tokens", "usd")
 PRICE = Price(input=1.0, output=4.0)
 FIRST = 5
@@ -120,10 +130,12 @@ class Outcome(NamedTuple):
         return self.predicted.middle / self.taken - 1
 
 
+SERVED = {"base_url": "http://127.0.0.1:1/v1", "price": {"input": PRICE.input, "output": PRICE.output}}
+"""What every model has in an experiment."""
+
+
 def simulate(number: int, deals: int, ask: int, folder: Path) -> dict[tuple[str, str], Outcome]:
     """One run: (moment, what) → the forecast and what was taken."""
-    price = {"input": PRICE.input, "output": PRICE.output}
-    served = {"base_url": "http://127.0.0.1:1/v1", "price": price}
     experiment = Experiment(
         name="simulated",
         rules="sheriff",
@@ -131,8 +143,8 @@ def simulate(number: int, deals: int, ask: int, folder: Path) -> dict[tuple[str,
         deals=deals,
         concurrency=4,
         players={
-            "sheriff": PlayerSpec(model={"model": "custom/a", **served}, recipe="deductive"),
-            "others": PlayerSpec(model={"model": "custom/b", **served}, recipe="vanilla"),
+            "sheriff": PlayerSpec(model={"model": "custom/a", **SERVED}, recipe="deductive"),
+            "others": PlayerSpec(model={"model": "custom/b", **SERVED}, recipe="vanilla"),
         },
         straw_polls=1,
     )
@@ -156,23 +168,17 @@ def simulate(number: int, deals: int, ask: int, folder: Path) -> dict[tuple[str,
 
         asyncio.run(runner.playing(store, watch, True, Players(experiment, store.path, models)))
         came = store.called().totals
-    taken = {"calls": float(came.calls), "tokens": float(came.usage.tokens), "usd": came.usage.cost}
-    return {
-        (moment, what): Outcome(getattr(made, what), taken[what])
-        for moment, made in forecasts.items()
-        for what in WHAT
-    }
+    return _outcomes(forecasts, came)
 
 
 def drawn_training(number: int, draws: random.Random) -> TrainingSpec:
     """A small training of a simulated model. In half of them the other seats have a built-in player."""
-    price = {"input": PRICE.input, "output": PRICE.output}
     learners = draws.choice((4, 4, "village", "werewolves"))
     checkpoints = {"checkpoints": draws.choice((0, 1))} if learners == 4 else {}
     return make_training(
         {
             "name": "simulated",
-            "model": {"model": "custom/a", "base_url": "http://127.0.0.1:1/v1", "price": price},
+            "model": {"model": "custom/a", **SERVED},
             **draws.choice(({}, {"fixed_model": "village"})),
             "embedder": {"embedder": "hashing", "dimensions": 32},
             "network": {"name": "small", "width": 16, "mlp_width": 16, "heads": 2},
@@ -193,8 +199,8 @@ def drawn_training(number: int, draws: random.Random) -> TrainingSpec:
     )
 
 
-def simulate_training(number: int, folder: Path) -> dict[tuple[str, str], Outcome]:
-    """One training: (moment, what) → the forecast and what was taken."""
+def simulate_training(number: int, deals: int, ask: int, folder: Path) -> dict[tuple[str, str], Outcome]:
+    """One training by reinforcement learning, as `simulate`; it is not asked first."""
     draws = random.Random(number)
     spec, model = drawn_training(number, draws), Simulated("custom/a", draws)
     made = forecast(rehearse_training(spec), games_left(spec), Seen())
@@ -206,8 +212,49 @@ def simulate_training(number: int, folder: Path) -> dict[tuple[str, str], Outcom
         run_training(start_training(spec, folder / f"training {number}"))
     with CallStore.open_for_reading(folder / f"training {number}" / CALLS) as store:
         came = store.called().totals
+    return _outcomes({"training": made}, came)
+
+
+def simulate_rounds(number: int, deals: int, ask: int, folder: Path) -> dict[tuple[str, str], Outcome]:
+    """One training in rounds, as `simulate`."""
+    draws = random.Random(number)
+    models = {name: Simulated(name, draws) for name in ("custom/a", "custom/b")}
+    spec = RoundsSpec(
+        name="simulated",
+        rules={"preset": "doctor", "max_rounds": 1},
+        model={"model": "custom/a", **SERVED},
+        learners=draws.choice(("village", "werewolves")),
+        others=PlayerSpec(model={"model": "custom/b", **SERVED}, recipe="vanilla"),
+        rounds=draws.randint(2, 4),
+        deals=max(deals, FEWEST_GAMES),
+        concurrency=4,
+        seed=number,
+    )
+    home, came = folder / f"rounds-{number}", CallTotals()
+    with spec.ahead() as (experiment, games):
+        rehearsed = rehearse_rounds(experiment)
+        sampled = asyncio.run(sample_replies(Players(experiment, folder, models), rehearsed, ask))
+    forecasts = {
+        f"rounds, {moment}": forecast(rehearsed, games, seen)
+        for moment, seen in (("before", Seen()), ("asked", sampled[0]))
+    }
+    for at in range(1, spec.rounds + 1):
+        with Store.create(round_folder(home, at), begin_round(spec, home, at)) as store:
+            players = Players(store.experiment, store.path, models)
+            asyncio.run(runner.playing(store, reached=True, builder=players))
+            came += store.called().totals
+        learn_round(spec, home, at, EmbeddingWatcher())
+    return _outcomes(forecasts, came)
+
+
+def _outcomes(forecasts: dict[str, RunForecast], came: CallTotals) -> dict[tuple[str, str], Outcome]:
+    """(moment, what) → the forecast and what was taken."""
     taken = {"calls": float(came.calls), "tokens": float(came.usage.tokens), "usd": came.usage.cost}
-    return {("training", what): Outcome(getattr(made, what), taken[what]) for what in WHAT}
+    return {
+        (moment, what): Outcome(getattr(made, what), taken[what])
+        for moment, made in forecasts.items()
+        for what in WHAT
+    }
 
 
 def main() -> None:
@@ -215,20 +262,25 @@ def main() -> None:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--trainings", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=20, help="trainings in rounds")
+    parser.add_argument("--seed", type=int, default=1, help="of the first of them")
     parser.add_argument("--deals", type=int, default=30)
     parser.add_argument("--ask", type=int, default=24)
-    parser.add_argument("--trainings", type=int, default=0)
     wanted = parser.parse_args()
     outcomes: dict[tuple[str, str], list[Outcome]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(1, wanted.runs + 1):
-            for key, outcome in simulate(number, wanted.deals, wanted.ask, Path(folder)).items():
-                outcomes.setdefault(key, []).append(outcome)
-            if sys.stderr.isatty():
-                print(f"{number} of {wanted.runs}", end="\r", file=sys.stderr)
-        for number in range(1, wanted.trainings + 1):
-            for key, outcome in simulate_training(number, Path(folder)).items():
-                outcomes.setdefault(key, []).append(outcome)
+        kinds = (
+            (wanted.runs, simulate),
+            (wanted.trainings, simulate_training),
+            (wanted.rounds, simulate_rounds),
+        )
+        for of, one in kinds:
+            for number in range(wanted.seed, wanted.seed + of):
+                for key, outcome in one(number, wanted.deals, wanted.ask, Path(folder)).items():
+                    outcomes.setdefault(key, []).append(outcome)
+                if sys.stderr.isatty():
+                    print(f"{number - wanted.seed + 1} of {of}", end="\r", file=sys.stderr)
     print("| forecast | of | within 90 % | middle above, mean | distance, median |")
     for moment in MOMENTS:
         for what in WHAT:

@@ -37,7 +37,7 @@ TINY: dict[str, Sequence[str]] = {
     "benchmarks/damage.py": shlex.split("--seeds 2 --made run --only errors show verify"),
     "benchmarks/experience.py": ("40", "--queries", "3"),
     "benchmarks/finetune_speed.py": ("--shape", "tiny", "--questions", "8", "rank=2 dtype=float32"),
-    "benchmarks/forecast.py": ("--runs", "1", "--deals", "6", "--ask", "6", "--trainings", "1"),
+    "benchmarks/forecast.py": shlex.split("--runs 1 --trainings 1 --rounds 1 --deals 6 --ask 6"),
     "benchmarks/growing.py": ("2",),
     "benchmarks/hostile_patterns.py": ("--under", "text.reading.votes", "--shown", "2"),
     "benchmarks/http_client.py": shlex.split("--in-flight 1 --calls 2 --rounds 1 --games 1 --latency 0.001"),
@@ -49,6 +49,7 @@ TINY: dict[str, Sequence[str]] = {
     "benchmarks/many_games.py": ("--games", "6", "14", "--played", "4"),
     "benchmarks/mixed_tables.py": ("--deals", "5"),
     "benchmarks/people.py": ("--studies", "2"),
+    "benchmarks/planted_server.py": shlex.split("learning --http --games 30 --seeds 1 --rounds 1"),
     "benchmarks/prompt_games.py": ("--games", "1", "--out", "games.jsonl.gz"),
     "benchmarks/runs_in_browser.py": ("--games", "12", "--played", "4", "--times", "1"),
     "benchmarks/recorded_learning.py": shlex.split("--games 60 --explore 1 --seeds 1"),
@@ -140,7 +141,10 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
             "benchmarks/finetune_speed.py",
             r"\| rank=2 dtype=float32 \| 0.0 / 0 \| \w+, float32 \| [\d.]+ \| [1-9][\d,]* \| 1.00 \| ",
         ),
-        ("benchmarks/forecast.py", r"\| asked \| tokens \| [01] of 1 \| [+-]\d+\.\d % \|"),
+        (
+            "benchmarks/forecast.py",
+            r"(?s)\| asked \| tokens \| [01] of 1 \| [+-]\d+\.\d % \|.*\| training, asked \| usd \| [01] of",
+        ),
         (
             "benchmarks/luck.py",
             r"002 +obey 0.6 − village +10 +-?[\d.]+ +-?\d+% +-?\d+%\n(?s:.*)wins of 1 entrants: [+-]0\.\d",
@@ -168,6 +172,7 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
             "benchmarks/wwqa_leaks.py",
             r"sheriff  may-vote-for +[56]\d +[34]\d +0\.\d+ +[01]\.\d.*\n[01] of",
         ),
+        ("benchmarks/planted_server.py", r" likeliest\n +30 +1( +-?\d+%){4}\n +30 +mean( +-?\d+%){4}\n"),
         (
             "benchmarks/prompt_games.py",
             r"sheriff, deductive: [1-9]\d* replies.*\n.*\n.*\n.*games.jsonl.gz: [1-9]",
@@ -189,6 +194,14 @@ def test_a_program_prints_what_it_is_for(
     monkeypatch.chdir(tmp_path)
     text = printed(program, *TINY[program])
     assert re.search(pattern, text), text
+
+
+def test_planted_worth_in_estimates_and_in_play() -> None:
+    program = "benchmarks/planted_server.py"
+    text = printed(program, *shlex.split("estimates --games 30 --repeats 2"))
+    assert re.search(r"adds 6\.3 points: [0-2] of 2 .*\n.* adds 0\.0 points: [0-2] of 2 ", text), text
+    text = printed(program, *shlex.split("played --games 30 --seeds 1 --deals 20"))
+    assert re.search(r"1  every +20 .* -?\d+\.\d\n +1  one +1\d .* -?\d\.\d\n", text), text
 
 
 def test_tables_where_hostile_statements_are_said() -> None:

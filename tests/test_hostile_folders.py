@@ -281,6 +281,14 @@ def test_what_the_system_names_is_written_to_and_not_replaced(
     assert (tmp_path / "page.html").read_bytes() == b"<p>"
 
 
+def test_what_is_kept_in_memory_is_an_ordinary_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """/dev/shm lies below /dev, and has folders and files as a disk has."""
+    monkeypatch.setattr(files, "_SYSTEM", (str(tmp_path),))
+    monkeypatch.setattr(files, "_IN_MEMORY", f"{tmp_path}/shm/")
+    files.write(tmp_path / "shm" / "run" / "page.html", b"<p>")
+    assert (tmp_path / "shm" / "run" / "page.html").read_bytes() == b"<p>"
+
+
 def test_no_judge_is_kept_behind_a_link(tmp_path: Path) -> None:
     (tmp_path / "judge-village").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(StoreError, match="judge-village: it is a link, and none is followed there"):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from planted_server import PlantedServer, Table, of_others
 from recorded_learning import BY_GAME, WORTH, gain, likeliest, planted
 
 from command_line import wolflab
@@ -507,6 +508,20 @@ def test_texts_of_recorded_games_are_embedded_once(explored: Path, tmp_path: Pat
     for words in (("train", "--resume"), ("exploit", "--resume"), ("serve",), ("report",)):
         assert "nothing to go on with" in wolflab(*words, str(out)).stderr, words
     assert "already holds a policy" in wolflab(*command).stderr
+
+
+def test_the_planted_server_gives_the_same_games_over_http_and_without(tmp_path: Path) -> None:
+    server = PlantedServer()
+    with running(server):
+        games = {}
+        for http in (True, False):
+            table = Table(tmp_path / str(http), server, http)
+            run, _ = table.play(of_others(table.spec(1, 30), 3, {"explore": {"share": 0.3}}), "run")
+            with Store.open_for_reading(run) as store:
+                games[http] = [store.record(row.id).lines for row in store.games("done")]
+            assert server.answered == 3 * 74
+    assert games[True] == games[False]
+    assert len(games[True]) == 3
 
 
 def test_games_that_all_end_alike_teach_nothing() -> None:

@@ -39,6 +39,8 @@ _PART = re.compile(r"\.(.+)\.[0-9a-f]{16}\.part", re.DOTALL)
 """The name of an unfinished file (`_temporary_name`)."""
 _SYSTEM = ("/dev", "/proc")
 """Folders of named devices and pipes, such as /dev/stdout and a shell's /dev/fd/63."""
+_IN_MEMORY = "/dev/shm/"
+"""A folder of ordinary files below /dev, kept in memory."""
 _USUAL_SIGN = re.compile(rb"[\xa1-\xa3\xb0-\xd7][\xa1-\xfe]")
 """The characters of nearly all Chinese text, in GB 18030: punctuation, wide letters and the 3,755 most usual
 characters (GB 2312, level 1). Kana are excluded, so that Japanese in EUC-JP does not match."""
@@ -351,7 +353,8 @@ def _kind(path: Path, follow: bool = False) -> str:
 
 
 def _of_system(path: Path) -> bool:
-    return str(path.absolute()).startswith(tuple(f"{place}/" for place in _SYSTEM))
+    name = str(path.absolute())
+    return name.startswith(tuple(f"{place}/" for place in _SYSTEM)) and not name.startswith(_IN_MEMORY)
 
 
 # -- errors -------------------------------------------------------------------------------------------
