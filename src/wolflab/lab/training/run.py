@@ -430,7 +430,14 @@ Rows = Mapping[str, Sequence[float]]
 def _verdict(rows: Rows) -> files.SideVerdict:
     """The learner's wins beside the baseline's."""
     sampled, likeliest = (_judged(rows[who], rows["baseline"]) for who in LEARNERS)
-    return files.SideVerdict(**sampled, baseline=float(np.mean(rows["baseline"])), likeliest=likeliest)
+    baseline = float(np.mean(rows["baseline"]))
+    return files.SideVerdict(
+        learner=sampled["learner"],
+        gain=sampled["gain"],
+        p=sampled["p"],
+        baseline=baseline,
+        likeliest=likeliest,
+    )
 
 
 def _judged(ours: Sequence[float], theirs: Sequence[float]) -> files.SideResult:
