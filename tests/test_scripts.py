@@ -159,7 +159,10 @@ def test_a_users_script_that_fails_fails_its_game(here: Path, name: str, told: s
             "field propose.script: got 'script'; use propose.choose: script and a script's name",
         ),
         ({"script": "first"}, "field propose.script: got 'first'; use propose.choose: script and"),
-        ({"choose": "script", "script": "frist"}, "there is no script 'frist'; did you mean first"),
+        (
+            {"choose": "script", "script": "frist"},
+            "field propose.script: got 'frist'; use one of first, second",
+        ),
         ({"choose": "script", "script": "own_rules:none"}, "own_rules.py has no function 'none'"),
         ({"choose": "script", "script": "nowhere:none"}, "there is no module 'nowhere'"),
         (

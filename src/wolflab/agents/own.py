@@ -93,7 +93,7 @@ def own_agent(name: str, settings: Mapping[str, Any]) -> OwnAgent:
 
 
 def _class(name: str) -> type[OwnAgent]:
-    module, attribute = _module(f"recipe {name}", name, "module:Class, such as my_player:Gossip")
+    module, attribute = _module("recipe", name, "module:Class, such as my_player:Gossip")
     reached: Any = module
     for part in attribute.split("."):
         if not hasattr(reached, part):
@@ -117,7 +117,7 @@ def own_function(name: str) -> Callable[..., Any]:
     """A user's function ``module:function``, imported as the class of an agent is; ExperimentError if it is
     missing.
     """
-    module, attribute = _module(f"script {name}", name, "module:function, such as my_scripts:boldest")
+    module, attribute = _module("script", name, "module:function, such as my_scripts:boldest")
     function = getattr(module, attribute, None)
     if not callable(function):
         raise ExperimentError(f"script {name}: {module.__file__} has no function {attribute!r}")
@@ -129,21 +129,21 @@ _function_modules: set[str] = set()
 """The packages of the functions that `own_function` imported."""
 
 
-def _module(what: str, name: str, form: str) -> tuple[ModuleType, str]:
-    """The module of ``module:attribute``, imported, and the attribute's name. what: for errors; form: how a
-    name is written.
+def _module(kind: str, name: str, form: str) -> tuple[ModuleType, str]:
+    """The module of ``module:attribute``, imported, and the attribute's name. kind, form: what is named and
+    how, for errors.
     """
     if not re.fullmatch(r"\w+(\.\w+)*:\w+(\.\w+)*", name):
-        raise ExperimentError(f"{what.replace(name, repr(name))}: write it as {form}")
+        raise ExperimentError(f"{kind} {name!r}: write it as {form}")
     module, _, attribute = name.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:
-        with _agent_errors(what, module):
+        with _agent_errors(f"{kind} {name}", module):
             return import_module(module), attribute
     except ModuleNotFoundError as error:
         raise ExperimentError(
-            f"{what}: there is no module {error.name!r}, neither in {os.getcwd()} nor installed; go "
+            f"{kind} {name}: there is no module {error.name!r}, neither in {os.getcwd()} nor installed; go "
             "to the folder of its file, or install its package"
         ) from None
 

@@ -21,7 +21,7 @@ from ..fields import Amount, FieldError, from_plain, nearest
 from ..text.asking.prompts import STYLES
 from ..text.kinds import KINDS, Kind
 from ..text.questions import FORMS_FIRST, Layout, ReplyForm, Wording
-from .scripts import check_script_name
+from .scripts import SCRIPTS
 
 Component = Literal[
     "rules", "recent", "informative", "questions", "predefined", "reflection", "suggestion", "reasoning"
@@ -241,8 +241,9 @@ class Recipe:
         if (made.choose == "script") != (made.script is not None):
             wanted = "propose.choose: script and a script's name in propose.script, or neither"
             self._refuse("propose.script", wanted, made.script or made.choose)
-        if made.script is not None:
-            check_script_name(made.script)
+        if made.script is not None and ":" not in made.script and made.script not in SCRIPTS:
+            wanted = f"one of {', '.join(SCRIPTS)}, or a function of your own, module:function"
+            self._refuse("propose.script", wanted, made.script)
         if made.policy_temperature != 1 and made.choose != "policy":
             wanted = "1, or propose.choose: policy; a model that chooses does so at the recipe's temperature"
             self._refuse("propose.policy_temperature", wanted, made.policy_temperature)

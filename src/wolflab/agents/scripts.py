@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from types import MappingProxyType
 
-from ..errors import AgentError, ExperimentError
-from ..fields import nearest
+from ..errors import AgentError
 from ..rules import ROLES, Ask, DayBroke, Pick, Said, View
 from ..text.notes import Candidate
 from ..text.reading import Accusation, Act, Claim, Report, Suggestion, read_in
@@ -47,14 +46,6 @@ def choice_of(name: str, view: View, ask: Ask, candidates: Sequence[Candidate]) 
 def script_named(name: str) -> Choosing:
     """The rule of a script in `SCRIPTS`, or of a user's, ``module:function``, which is imported."""
     return own_function(name) if ":" in name else SCRIPTS[name].choose
-
-
-def check_script_name(name: str) -> None:
-    """Raise ExperimentError for an unknown name. Nothing is imported."""
-    if ":" not in name and name not in SCRIPTS:
-        raise ExperimentError(
-            f"there is no script {name!r}; {nearest(name, SCRIPTS)}, or your own: module:function"
-        )
 
 
 # -- what scripts look at -------------------------------------------------------------------------

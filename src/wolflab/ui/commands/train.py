@@ -137,7 +137,9 @@ def exploit(
     context: typer.Context,
     target: Annotated[
         str | None,
-        typer.Argument(help="Whom to exploit: a recipe, RECIPE@MODEL, a shipped policy, or the file of one."),
+        typer.Argument(
+            help="Whom to exploit: a recipe, a script, a shipped policy or the file of one; NAME@MODEL."
+        ),
     ] = None,
     side: Annotated[str, typer.Option(help="The side that learns: village or werewolves.")] = "werewolves",
     updates: Annotated[int, typer.Option(help="The budget: updates of the best response.")] = 30,
