@@ -48,6 +48,7 @@ SIZES: Mapping[str, int] = {
     "group": 4,
     "n": 4,
     "repeats": 1,
+    "scripts": 1,
     "strength": 1,
     "updates": 1,
     "workers": 1,

@@ -18,6 +18,7 @@ import yaml
 from metrics_helpers import done, records
 from test_architecture import EXCEPTIONS, INNER, PACKAGES
 from wolflab.agents.recipes import RECIPES, Deduction, Proposal, Recipe, Reflection
+from wolflab.agents.scripts import SCRIPTS
 from wolflab.fields import Part
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build
@@ -230,6 +231,10 @@ def test_every_style_and_every_note_is_named() -> None:
     text = prose("docs/agents.md")
     assert all(f"`{style}`" in text for style in STYLES)
     assert {note.__name__ for note in Content.__args__} == rows("docs/agents.md", "Notes")  # type: ignore[attr-defined]
+
+
+def test_every_script_is_explained() -> None:
+    assert rows("docs/policy.md", "Scripts") == set(SCRIPTS)
 
 
 def test_shipped_experiments_are_listed_and_listed_ones_are_shipped() -> None:

@@ -219,7 +219,7 @@ def test_a_planted_effect_goes_with_its_condition_while_its_knob_is_set() -> Non
         ("reflect.recent", -1, "use 0 or more"),
         ("propose.candidates", 9, "use 8 or less"),
         ("propose.kinds", ["dusk"], "use 'night', 'statement' or 'vote'"),
-        ("propose.choose", "nobody", "use 'model' or 'policy'"),
+        ("propose.choose", "nobody", "use 'model', 'policy' or 'script'"),
         ("propose.policy_temperature", 0, "use 1, or propose.choose: policy"),
         ("propose.policy_temperature", -1, "use 0 or more"),
         ("propose.policy_temperature", float("inf"), "use a number"),

@@ -22,6 +22,7 @@ from marks import with_slow
 from policy_helpers import TINY_LEARNER, checkpoint
 from wolflab.agents.policy.checkpoint import Source, load_policy, located, save
 from wolflab.agents.policy.network import initial
+from wolflab.agents.scripts import SCRIPTS
 from wolflab.bench import training as bench_training
 from wolflab.bench.training import training_lines
 from wolflab.cli import app
@@ -143,24 +144,58 @@ def test_the_likeliest_candidate_is_judged_beside_the_draw(whole: Path, tmp_path
     """What a look tells of it is what an experiment at temperature 0 plays."""
     line = log_of(whole / "seed-1")[-1]
     player = {
-        "model": {"model": "village", "phrases": "b"},
         "recipe": {"name": "strategic-004", "propose": {"policy_temperature": 0}},
         "embedder": TINY["embedder"],
         "policy": str(whole / "seed-1" / "policy.safetensors"),
     }
-    other = {"model": player["model"], "recipe": "deductive-004"}
-    for side, place in (("village", "village"), ("werewolves", "werewolves")):
-        plan = build({"name": "t", "rules": "doctor", "players": {"others": other, place: player}})
-        builder = PlayerBuilder(plan)
-        won = []
-        for number in range(4):
-            key = f"held out/look/{number}"
-            cast = builder.casting(Place("all", 0, 0))
-            played = run_now(play(Match(DOCTOR, cast, Draws(key), Draws(f"{key}/0"), {}, write=False)))
-            won.append(played.outcome.village_won is (side == "village"))
-        assert line[f"evaluation/{side}/likeliest"] == sum(won) / 4
+    for side in ("village", "werewolves"):
+        won = win_rate(player, side, "look", 4)
+        assert line[f"evaluation/{side}/likeliest"] == won
         gain = line[f"evaluation/{side}/likeliest/gain/value"]
-        assert gain == pytest.approx(sum(won) / 4 - line[f"evaluation/{side}/baseline"])
+        assert gain == pytest.approx(won - line[f"evaluation/{side}/baseline"])
+
+
+def win_rate(player: dict[str, Any], side: str, look: str, deals: int) -> float:
+    """How often an experiment's player of that side wins against the baseline, on an evaluation's deals."""
+    model = {"model": "village", "phrases": "b"}
+    other = {"model": model, "recipe": "deductive-004"}
+    players = {"others": other, side: {"model": model, **player}}
+    cast = PlayerBuilder(build({"name": "t", "rules": "doctor", "players": players})).casting(
+        Place("all", 0, 0)
+    )
+    won = 0
+    for number in range(deals):
+        key = f"held out/{look}/{number}"
+        played = run_now(play(Match(DOCTOR, cast, Draws(key), Draws(f"{key}/0"), {}, write=False)))
+        won += played.outcome.village_won is (side == "village")
+    return won / deals
+
+
+def test_the_best_script_is_chosen_on_some_deals_and_judged_on_others(whole: Path, tmp_path: Path) -> None:
+    """Without them the verdict is as it was, bit by bit."""
+    folder = trained(tmp_path / "run", tiny(evaluation={**TINY["evaluation"], "scripts": 9}))
+    file = Path("seed-1", "evaluation.json")
+    result = json.loads((folder / file).read_text())
+    for side, verdict in result.items():
+        beside = verdict.pop("scripts")
+        assert beside["chosen_on"] == 3
+        assert list(beside["tried"]) == list(SCRIPTS)
+        positions = {name: rate for name, rate in beside["tried"].items() if SCRIPTS[name].position}
+        for kind, rates in (("script", beside["tried"]), ("position", positions)):
+            one = beside[kind]
+            assert one["name"] == max(rates, key=rates.__getitem__)
+            recipe = {"name": "diverse-004", "propose": {"choose": "script", "script": one["name"]}}
+            assert rates[one["name"]] == win_rate({"recipe": recipe}, side, "scripts", 3)
+            assert one["wins"] == win_rate({"recipe": recipe}, side, "final", 9)
+            for how in ("sampled", "likeliest"):
+                gain = one["learner"][how]["gain"]
+                assert gain["n"] == 9
+                assert gain["value"] == pytest.approx(one["learner"][how]["learner"] - one["wins"])
+    assert result == json.loads((whole / file).read_text())
+    shown = Console(record=True, width=80)
+    show_training(shown, folder)
+    assert "were chosen on 3 deals, and are judged on 9 others. These are few" in shown.export_text()
+    assert "All scripts, on the deals of the choice" in (folder / "training.html").read_text()
 
 
 def test_a_verdict_from_before_the_likeliest_was_judged_is_shown(whole: Path, tmp_path: Path) -> None:
@@ -769,7 +804,9 @@ def test_the_command_that_exploits(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "Lower bound" in done.output
     assert "It is never below 0" in done.output
+    assert "Gain over scripts as village" in done.output
     verdict = json.loads((out / "seed-1" / "evaluation.json").read_text())["village"]
+    assert verdict.pop("scripts")["script"]["gain"]["n"] == 4
     verdict["gain"]["value"], verdict["likeliest"]["gain"]["value"] = -0.25, 0.125
     console = Console(record=True, width=140)
     (out / "seed-1" / "evaluation.json").write_text(json.dumps({"village": verdict}))

@@ -162,6 +162,7 @@ def test_one_target_a_call_says_what_all_at_once_do() -> None:
         ({"noise": True}, "noise"),
         ({"phrases": "c"}, "phrases"),
         ({"heed_sheriff": 1}, "heed_sheriff"),
+        ({"claim_floor": 1}, "claim_floor"),
         ({"invalid": "often"}, "invalid"),
         ({"follow_sheriff": 2}, "follow_sheriff"),
     ],
@@ -235,6 +236,17 @@ def test_what_a_seat_knows_for_certain_is_certain() -> None:
     assert VILLAGE.posterior(_situation(DOCTOR, 0, "Villager", dead)).wolf[6] == pytest.approx(0)
     shown = _situation(SHERIFF, 0, "Villager", dead, Revealed(6, "Werewolf", EVERYONE))
     assert VILLAGE.posterior(shown).wolf[6] == pytest.approx(1)
+
+
+def test_a_floor_makes_a_claim_tell_less_of_its_speaker() -> None:
+    """A Werewolf that says it is the Doctor: the floor replaces −4000, and nothing where nobody claims."""
+    claims = _situation(DOCTOR, 0, "Villager", _said(1, "I am the Doctor."))
+    chances = [Village(claim_floor=floor).posterior(claims).wolf[1] for floor in (None, -4000, -500, 0)]
+    assert chances[0] == chances[1] < 0.06
+    assert chances[1] < chances[2] < chances[3]
+    others = _situation(DOCTOR, 0, "Villager", _said(1, "I think player_3 is a Werewolf."))
+    assert Village(claim_floor=0).posterior(others).wolf == VILLAGE.posterior(others).wolf
+    assert Village(claim_floor=-500).describe()["settings"] == {"claim_floor": -500}
 
 
 def test_that_the_game_goes_on_is_evidence() -> None:

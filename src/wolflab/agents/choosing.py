@@ -1,11 +1,13 @@
-"""Chooses a candidate: by one more call of the model (004 E.5), or by a trained policy (004 §4.3)."""
+"""Chooses a candidate: by one more call of the model (004 E.5), by a trained policy (004 §4.3), or by a
+script.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import accumulate
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,21 +20,24 @@ from ..text.replies.parsed import Preferred
 from .deliberation import Deliberation, Findings, Notes
 from .policy.features import player_vector
 from .policy.policy import Observation
+from .scripts import choice_of
 
 _FINE = 1 << 30
 """Resolution of a draw from probabilities, since agents draw integers."""
 
 
-async def choose_among(
-    turn: Deliberation, findings: Findings, candidates: tuple[Candidate, ...], by: Literal["model", "policy"]
-) -> int:
+async def choose_among(turn: Deliberation, findings: Findings, candidates: tuple[Candidate, ...]) -> int:
     """The number of the chosen candidate (from 0). If the model's choice is unusable, the first one stands
     in, and a note says so.
     """
-    if by == "policy":
+    stage = turn.proposal
+    assert stage is not None
+    if stage.choose == "policy":
         return await _weighed(turn, findings, candidates)
     own = 0
-    if len(candidates) > 1:
+    if stage.script is not None:
+        own = choice_of(stage.script, turn.view, turn.ask, candidates)
+    elif len(candidates) > 1:
         task = Choose(turn.ask, candidates)
         answer = await turn.put("choose", findings.now, task, turn.notes, findings.beliefs)
         if not isinstance(answer, Preferred):

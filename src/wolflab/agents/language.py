@@ -28,6 +28,7 @@ from .policy.policy import Policy
 from .proposing import act
 from .recipes import Recipe
 from .reflecting import recalled, reflect
+from .scripts import script_named
 
 
 class LanguageAgent:
@@ -41,6 +42,8 @@ class LanguageAgent:
         self, recipe: Recipe, retriever: Retriever | None = None, policy: Policy | None = None
     ) -> None:
         assert policy is not None or not recipe.weighs, recipe.name
+        if recipe.propose is not None and recipe.propose.script is not None:
+            script_named(recipe.propose.script)  # a user's that cannot be imported is told before any game
         self.recipe = recipe
         self.retriever = retriever
         self.policy = policy

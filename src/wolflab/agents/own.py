@@ -20,6 +20,7 @@ from functools import cache
 from importlib import import_module
 from inspect import iscoroutinefunction
 from traceback import walk_tb
+from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -84,7 +85,7 @@ def own_agent(name: str, settings: Mapping[str, Any]) -> OwnAgent:
             f"{kind.__qualname__} a dataclass with a field of that name"
         )
     try:
-        with _agent_errors(name, kind.__module__):
+        with _agent_errors(f"recipe {name}", kind.__module__):
             return from_plain(kind, settings) if known else kind()
     except FieldError as wrong:
         field = f", field {wrong.place}" if wrong.place else ""
@@ -92,19 +93,8 @@ def own_agent(name: str, settings: Mapping[str, Any]) -> OwnAgent:
 
 
 def _class(name: str) -> type[OwnAgent]:
-    if not re.fullmatch(r"\w+(\.\w+)*:\w+(\.\w+)*", name):
-        raise ExperimentError(f"recipe {name!r}: write it as module:Class, such as my_player:Gossip")
-    module, _, attribute = name.partition(":")
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
-    try:
-        with _agent_errors(name, module):
-            reached: Any = import_module(module)
-    except ModuleNotFoundError as error:
-        raise ExperimentError(
-            f"recipe {name}: there is no module {error.name!r}, neither in {os.getcwd()} nor installed; go "
-            "to the folder of its file, or install its package"
-        ) from None
+    module, attribute = _module("recipe", name, "module:Class, such as my_player:Gossip")
+    reached: Any = module
     for part in attribute.split("."):
         if not hasattr(reached, part):
             there = [agent for agent, value in vars(reached).items() if _is_own(value)]
@@ -122,13 +112,49 @@ def _class(name: str) -> type[OwnAgent]:
     return kind
 
 
+@cache
+def own_function(name: str) -> Callable[..., Any]:
+    """A user's function ``module:function``, imported as the class of an agent is; ExperimentError if it is
+    missing.
+    """
+    module, attribute = _module("script", name, "module:function, such as my_scripts:boldest")
+    function = getattr(module, attribute, None)
+    if not callable(function):
+        raise ExperimentError(f"script {name}: {module.__file__} has no function {attribute!r}")
+    _function_modules.add(module.__name__.partition(".")[0])
+    return function  # type: ignore[no-any-return]
+
+
+_function_modules: set[str] = set()
+"""The packages of the functions that `own_function` imported."""
+
+
+def _module(kind: str, name: str, form: str) -> tuple[ModuleType, str]:
+    """The module of ``module:attribute``, imported, and the attribute's name. kind, form: what is named and
+    how, for errors.
+    """
+    if not re.fullmatch(r"\w+(\.\w+)*:\w+(\.\w+)*", name):
+        raise ExperimentError(f"{kind} {name!r}: write it as {form}")
+    module, _, attribute = name.partition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    try:
+        with _agent_errors(f"{kind} {name}", module):
+            return import_module(module), attribute
+    except ModuleNotFoundError as error:
+        raise ExperimentError(
+            f"{kind} {name}: there is no module {error.name!r}, neither in {os.getcwd()} nor installed; go "
+            "to the folder of its file, or install its package"
+        ) from None
+
+
 def _is_own(value: object) -> bool:
     return isinstance(value, type) and issubclass(value, OwnAgent) and value is not OwnAgent
 
 
 @contextmanager
-def _agent_errors(name: str, module: str) -> Iterator[None]:
-    """Turn errors of an agent's code while it is made into one sentence with their place."""
+def _agent_errors(what: str, module: str) -> Iterator[None]:
+    """Turn errors of a user's code while it is made into one sentence with their place."""
     try:
         yield
     except FieldError:
@@ -136,9 +162,9 @@ def _agent_errors(name: str, module: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if module == error.name or module.startswith(f"{error.name}."):
             raise
-        raise ExperimentError(f"recipe {name}: {_error_sentence(error, module)}") from None
+        raise ExperimentError(f"{what}: {_error_sentence(error, module)}") from None
     except (Exception, SystemExit, CancelledError) as error:  # noqa: BLE001 (it may raise anything)
-        raise ExperimentError(f"recipe {name}: {_error_sentence(error, module)}") from None
+        raise ExperimentError(f"{what}: {_error_sentence(error, module)}") from None
 
 
 @contextmanager
@@ -195,7 +221,11 @@ def error_place(error: BaseException, module: str = "") -> str:
 
     "" if no such code was involved. module: a package whose agents are not made yet.
     """
-    packages = {kind.__module__.partition(".")[0] for kind in _kinds(OwnAgent)} | ({module} - {""})
+    packages = (
+        {kind.__module__.partition(".")[0] for kind in _kinds(OwnAgent)}
+        | _function_modules
+        | ({module} - {""})
+    )
     places = list(error_places(error, packages))
     function = next((name for _, name in places if name), "")
     return f"{places[-1][0]}{', in ' if function else ''}{function}" if places else ""

@@ -34,7 +34,7 @@ async def act(turn: Deliberation, findings: Findings, stage: Proposal) -> Reply:
     )
     asked = _asked(turn, stage)
     turn.notes.append(("propose", Proposed(candidates, asked if len(candidates) < asked else 0)))
-    number = await choose_among(turn, findings, candidates, stage.choose)
+    number = await choose_among(turn, findings, candidates)
     taken = proposed[number]
     if turn.recipe.think == "before_statements" and turn.ask.options is None and taken.reasoning:
         # 004 H.3: another call words the statement, which does not reason as the speaker's role.
@@ -86,7 +86,7 @@ async def _intended(turn: Deliberation, findings: Findings) -> Reply:
         return await turn.respond(findings)  # no intent means yes or no (the Witch's antidote)
     candidates = tuple(Candidate(intent_in_words(intent, ruleset)) for intent in open_)
     turn.notes.append(("propose", Proposed(candidates)))
-    intent = open_[await choose_among(turn, findings, candidates, "policy")]
+    intent = open_[await choose_among(turn, findings, candidates)]
     if ask.options is not None:
         action = chosen(intent, ask)
         assert action is not None

@@ -21,6 +21,7 @@ from ..fields import Amount, FieldError, from_plain, nearest
 from ..text.asking.prompts import STYLES
 from ..text.kinds import KINDS, Kind
 from ..text.questions import FORMS_FIRST, Layout, ReplyForm, Wording
+from .scripts import SCRIPTS
 
 Component = Literal[
     "rules", "recent", "informative", "questions", "predefined", "reflection", "suggestion", "reasoning"
@@ -101,15 +102,17 @@ class Proposal:
     source: "model" proposes them (one call for night actions and votes, one call for each candidate of a
     statement, 004 C.6); "intents" are the 13 fixed intents of 004's Atomic agent, which the model then words.
     candidates: N. kinds: the kinds of action with candidates; others are answered at once. choose: by the
-    model with one more call, or by a trained policy. policy_temperature: T in π^(1/T): 1 draws from π, as in
-    training; 0 takes the likeliest. explore: sometimes choose at random; the model or the policy is asked all
-    the same.
+    model with one more call, by a trained policy, or by the rule `script` (`agents.scripts`), without a call.
+    policy_temperature: T in π^(1/T): 1 draws from π, as in
+    training; 0 takes the likeliest. explore: sometimes choose at random; the model, policy or script is asked
+    all the same.
     """
 
     source: Literal["model", "intents"] = "model"
     candidates: Annotated[int, Interval(ge=1, le=MOST_CANDIDATES)] = 3
     kinds: tuple[Kind, ...] = KINDS
-    choose: Literal["model", "policy"] = "model"
+    choose: Literal["model", "policy", "script"] = "model"
+    script: str | None = None
     policy_temperature: Amount = 1.0
     explore: Exploration | None = None
 
@@ -235,6 +238,12 @@ class Recipe:
             self._refuse("think", "with or before_statements: each candidate carries its own reasoning")
         if made.source == "intents" and made.choose != "policy":
             self._refuse("propose.choose", "policy: among fixed intents only a policy chooses", made.choose)
+        if (made.choose == "script") != (made.script is not None):
+            wanted = "propose.choose: script and a script's name in propose.script, or neither"
+            self._refuse("propose.script", wanted, made.script or made.choose)
+        if made.script is not None and ":" not in made.script and made.script not in SCRIPTS:
+            wanted = f"one of {', '.join(SCRIPTS)}, or a function of your own, module:function"
+            self._refuse("propose.script", wanted, made.script)
         if made.policy_temperature != 1 and made.choose != "policy":
             wanted = "1, or propose.choose: policy; a model that chooses does so at the recipe's temperature"
             self._refuse("propose.policy_temperature", wanted, made.policy_temperature)

@@ -27,6 +27,7 @@ from ...agents.policy.checkpoint import (
     shipped_policies,
 )
 from ...agents.recipes import MOST_CANDIDATES, RECIPES, recipe
+from ...agents.scripts import SCRIPTS
 from ...errors import ExperimentError, ModelError, StoreError
 from ...files import copy_file, read_file, write
 from ...renamed import existing_file
@@ -49,7 +50,8 @@ def policy_name_of(spec: PlayerSpec) -> str | None:
 
 
 def by_name(given: str) -> dict[str, Any]:
-    """The fields of a player from a flag: RECIPE[@MODEL], or POLICY[@MODEL], a shipped name or a file.
+    """The fields of a player from a flag: RECIPE[@MODEL], SCRIPT[@MODEL] (see `SCRIPTS`), or POLICY[@MODEL],
+    a shipped name or a file.
 
     MODEL is a name or a mapping in braces (`model_given`). A policy sets the source and number of its
     candidates, and its embedder. Raises ModelError for a file that is no policy, ExperimentError for an
@@ -64,10 +66,13 @@ def by_name(given: str) -> dict[str, Any]:
     own = {"model": model_given(model)} if model else {}
     if name in RECIPES or name == MODEL_FREE or class_named(name) is not None:
         return {"recipe": name, **own}
+    if name in SCRIPTS:
+        return {"recipe": {"name": "diverse-004", "propose": {"choose": "script", "script": name}}, **own}
     if not name.endswith(SUFFIX) and name not in shipped_policies():
         raise ExperimentError(
             f"{given}: there is no recipe and no policy {name!r}; known are the recipes {MODEL_FREE}, "
-            f"{', '.join(RECIPES)}, the policies {', '.join(shipped_policies())}, any file ending in "
+            f"{', '.join(RECIPES)}, the scripts {', '.join(SCRIPTS)}, the policies "
+            f"{', '.join(shipped_policies())}, any file ending in "
             f"{SUFFIX} (there are more in {ELSEWHERE}), and an agent of your own, module:Class"
         )
     policy = load_policy(name)

@@ -49,7 +49,7 @@ class CloningAgent(LanguageAgent):
             turn.policy = _Certain(seat, open_.index(meant))
             candidates = tuple(Candidate(intent_in_words(intent, ruleset)) for intent in open_)
             turn.notes.append(("propose", Proposed(candidates)))
-            await choose_among(turn, findings, candidates, "policy")
+            await choose_among(turn, findings, candidates)
         return replace(reply, notes=tuple(turn.notes))
 
 

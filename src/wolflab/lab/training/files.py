@@ -125,6 +125,28 @@ class SideResult(TypedDict):
     p: float | None
 
 
+class ScriptResult(TypedDict):
+    """A script in the learner's place. name: of the script. wins: its win rate. gain: over the baseline.
+    learner: way of choosing, of `WAYS` → the learner's result, with its gain over the script.
+    """
+
+    name: str
+    wins: float
+    gain: RateGain
+    learner: dict[str, SideResult]
+
+
+class BesideScripts(TypedDict):
+    """The best script and the best position. chosen_on: the number of other deals on which they were chosen.
+    tried: the win rate of every script there.
+    """
+
+    chosen_on: int
+    tried: dict[str, float]
+    script: ScriptResult
+    position: ScriptResult
+
+
 class SideVerdict(SideResult):
     """The result of one side, against the same opponent on the same deals. The learner samples from π; with
     `likeliest` it takes the likeliest candidate.
@@ -133,13 +155,17 @@ class SideVerdict(SideResult):
     baseline: float
     likeliest: NotRequired[SideResult]
     """Missing in trainings before 0.2.0."""
+    scripts: NotRequired[BesideScripts]
+    """Missing where the learner was compared with no script."""
 
 
 Result = dict[SideName, SideVerdict]
+WAYS = ("sampled", "likeliest")
+"""The learner's ways of choosing: by a draw from π, and the likeliest candidate."""
 
 
 def judged(verdict: SideVerdict) -> dict[str, SideResult]:
-    """The learner's results by its way of choosing: "sampled" or "likeliest"."""
+    """The learner's results by its way of choosing, of `WAYS`."""
     return {"sampled": verdict, **({"likeliest": verdict["likeliest"]} if "likeliest" in verdict else {})}
 
 

@@ -18,6 +18,7 @@ from ...agents.language import LanguageAgent
 from ...agents.policy.checkpoint import SUFFIX, NumpyPolicy, check_policy_fits, load_policy
 from ...agents.policy.network import LinearConfig
 from ...agents.policy.policy import Policy
+from ...agents.scripts import SCRIPTS
 from ...errors import ExperimentError, ModelError
 from ...match import Casting, Dealing, Draws, Player, play, run_now
 from ...models.budget import Budget
@@ -158,10 +159,13 @@ class TrainingPlayers(Players):
                 return self.player(self.experiment.styled(member.name))
 
     def fixed_player(self, name: str) -> Player:
-        """The opponent ("target") or the baseline, with its policy from when the training began.
+        """The opponent ("target") or the baseline, with its policy from when the training began; other names
+        are scripts'.
 
         Raises ModelError if its policy does not fit the games.
         """
+        if name in SCRIPTS:
+            return self.player(self.experiment.scripted(name))
         spec = self.experiment.judged()[name]
         if self._folder is not None and policy_name_of(spec) is not None:
             spec = spec.model_copy(update={"policy": str(self._folder.parent.parent / frozen(name))})

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...agents.policy.policy import Observation, Policy, Weights
+from ...agents.scripts import SCRIPTS
 from ...match import Draws, Player, play
 from ...match.io import concurrently
 from ...models.base import Model, Request, Response
@@ -211,9 +212,20 @@ def games_left(experiment: TrainingSpec, folder: Path | None = None) -> dict[str
                 part, looked = LATER if looked else FIRST, True
                 left[part] += judge.deals * arms[part]
         if judge.final and not over:
+            if not ended:
+                left[FIRST] += _games_of_scripts(experiment)
             part, ended = LATER if ended else FIRST, True
-            left[part] += judge.final * arms[part]
+            left[part] += max(judge.final, judge.scripts) * arms[part]
     return left
+
+
+def _games_of_scripts(experiment: TrainingSpec) -> int:
+    """The number of games that scripts play at the end, once for all seeds: all of them on the deals of the
+    choice, then the best script and the best position. They share calls, which a forecast leaves out.
+    """
+    deals = experiment.evaluation.scripts
+    chosen_on = -(-deals // 3)
+    return len(experiment.sides) * (chosen_on * len(SCRIPTS) + 2 * deals)
 
 
 def taken_in_training(

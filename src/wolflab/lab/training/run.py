@@ -31,6 +31,7 @@ import numpy as np
 
 from ... import __version__
 from ...agents.policy.checkpoint import CANDIDATES_OF, SUFFIX, load_policy, save
+from ...agents.scripts import SCRIPTS
 from ...errors import ExperimentError, ModelError, StoreError
 from ...files import make_folder, write
 from ...match import run_now
@@ -143,8 +144,10 @@ def run_training(
         files.check_frozen(experiment, folder)
         waiting = waiting_rollouts(experiment, folder, games) if experiment.waits else None
         with waiting or rollout_workers(experiment) as workers:
+            without_learner: PlayedRows = {}
             for seed in experiment.seeds:
-                _Run(experiment, files.seed_folder(folder, seed), seed, workers, watch).go()
+                seeds_folder = files.seed_folder(folder, seed)
+                _Run(experiment, seeds_folder, seed, workers, watch, without_learner).go()
 
 
 def _need_torch() -> None:
@@ -155,8 +158,14 @@ def _need_torch() -> None:
         )
 
 
+PlayedRows = dict[tuple[str, range, Matchup], list[bool | None]]
+"""(evaluation, numbers of its deals, players of both sides) → whether the village won each game."""
+
+
 class _Run:
-    """The training of one seed."""
+    """The training of one seed. without_learner: the results of games without a learner, which never change
+    and are played once for all seeds.
+    """
 
     def __init__(
         self,
@@ -165,6 +174,7 @@ class _Run:
         seed: int,
         workers: RolloutWorkers | WaitingRollouts,
         watch: TrainingWatch,
+        without_learner: PlayedRows,
     ) -> None:
         self.experiment, self.settings = experiment, experiment.training
         self.folder, self.seed, self.workers, self.watch = folder, seed, workers, watch
@@ -172,8 +182,7 @@ class _Run:
         make_folder(self.policies)
         self.blank = experiment.untrained(seed)
         self.learner = Learner(experiment.config(), self.settings.ppo, seed, experiment.device)
-        self.baseline: dict[tuple[str, Matchup], list[bool | None]] = {}
-        """Evaluation → results of games without a learner, which never change and are played once."""
+        self.without_learner = without_learner
         self.digests: dict[str, str] = {}
         """Digests of the policy and of its copies in the population, by name."""
         self.candidates_of = _candidates_of(experiment, folder.parent)
@@ -262,10 +271,12 @@ class _Run:
     def _look(self) -> TrainLog:
         """Win rates on held-out deals, and gains over the baseline on the same deals."""
         log: TrainLog = {}
-        for side, verdict in self._judge("look", self.experiment.evaluation.deals).items():
-            log[f"evaluation/{side}/baseline"] = verdict["baseline"]
+        deals = range(self.experiment.evaluation.deals)
+        for side, rows in self._rows("look", deals, self._everybody()).items():
+            verdict = _verdict(rows)
+            log[f"evaluation/{side.value}/baseline"] = verdict["baseline"]
             for how, result in files.judged(verdict).items():
-                name = f"evaluation/{side}" if how == "sampled" else f"evaluation/{side}/{how}"
+                name = f"evaluation/{side.value}" if how == "sampled" else f"evaluation/{side.value}/{how}"
                 gain = result["gain"]
                 ends = {"value": gain["value"], "low": gain["low"], "high": gain["high"]}
                 log[name] = result["learner"]
@@ -273,44 +284,51 @@ class _Run:
         return log
 
     def _final(self) -> None:
-        files.write_result(self.folder, self._judge("final", self.experiment.evaluation.final))
+        evaluation, who = self.experiment.evaluation, self._everybody()
+        rows = self._rows("final", range(evaluation.final), who)
+        result: files.Result = {side.value: _verdict(of_side) for side, of_side in rows.items()}
+        if evaluation.scripts:
+            more = self._rows("final", range(evaluation.final, evaluation.scripts), who)
+            tried = self._rows(
+                "scripts", range(-(-evaluation.scripts // 3)), dict.fromkeys(who, tuple(SCRIPTS))
+            )
+            best = {side: _best_scripts(of_side) for side, of_side in tried.items()}
+            chosen = self._rows("final", range(evaluation.scripts), best)
+            for side in who:
+                ours = {name: [*rows[side][name], *more[side][name]] for name in who[side]}
+                result[side.value]["scripts"] = _beside_scripts(ours, chosen[side], best[side], tried[side])
+        files.write_result(self.folder, result)
         self.watch(TrainingStep(self.seed, "final", self.update, self.settings.updates, {}))
 
-    def _judge(self, look: str, deals: int) -> files.Result:
-        keys = [f"held out/{look}/{number}" for number in range(deals)]
-        experiment, result = self.experiment, files.Result()
-        won = self._won(look, keys)
-        for side in experiment.sides:
-            village = side is Side.VILLAGE
-            rows = {
-                who: [float(won_village is village) for won_village in won[experiment.arm(side, who)]]
-                for who in (*LEARNERS, "baseline")
-            }
-            sampled, likeliest = (_judged(rows[who], rows["baseline"]) for who in LEARNERS)
-            beside = float(np.mean(rows["baseline"]))
-            result[side.value] = files.SideVerdict(**sampled, baseline=beside, likeliest=likeliest)
-        return result
+    def _everybody(self) -> dict[Side, tuple[str, ...]]:
+        """Side → those who are judged on it in every evaluation."""
+        return dict.fromkeys(self.experiment.sides, (*LEARNERS, "baseline"))
 
-    def _won(self, look: str, keys: Sequence[str]) -> dict[Matchup, list[bool | None]]:
-        """Arm → whether the village won each game."""
-        arm, sides = self.experiment.arm, self.experiment.sides
-        idle = {(look, arm(side, "baseline")) for side in sides} - self.baseline.keys()
-        arms = [
-            *(arm(side, who) for side in sides for who in LEARNERS),
-            *(matchup for _, matchup in sorted(idle)),
-        ]
-        groups = grouped(keys, self.settings.rollouts.group)
+    def _rows(self, look: str, deals: range, who: Mapping[Side, Sequence[str]]) -> dict[Side, Rows]:
+        """The results of those who are judged on each side, on these held-out deals of an evaluation."""
+        arms = {side: {name: self.experiment.arm(side, name) for name in who[side]} for side in who}
+        asked = dict.fromkeys(arm for of_side in arms.values() for arm in of_side.values())
+        won = {arm: self.without_learner.get((look, deals, arm), []) for arm in asked}
+        groups = grouped([f"held out/{look}/{n}" for n in deals], self.settings.rollouts.group)
         jobs = [
-            RolloutJob(group, str(self._current()), self.written, arm=pair)
-            for pair in arms
+            RolloutJob(group, str(self._current()), self.written, arm=arm)
+            for arm in asked
+            if not won[arm]
             for group in groups
         ]
-        won: dict[Matchup, list[bool | None]] = {pair: [] for pair in arms}
         for job, done in zip(jobs, self.workers.do(jobs), strict=True):
             assert job.arm is not None
-            won[job.arm] += done.won
-        self.baseline |= {key: won[key[1]] for key in idle}
-        return won | {matchup: rows for (when, matchup), rows in self.baseline.items() if when == look}
+            won[job.arm] = [*won[job.arm], *done.won]
+        for arm in asked:
+            if not set(arm) & set(LEARNERS):
+                self.without_learner[look, deals, arm] = won[arm]
+        return {
+            side: {
+                name: [float(result is (side is Side.VILLAGE)) for result in won[arm]]
+                for name, arm in of_side.items()
+            }
+            for side, of_side in arms.items()
+        }
 
     # -- files --------------------------------------------------------------------------------
 
@@ -443,12 +461,51 @@ def _verified_updates(experiment: TrainingSpec, folder: Path, seed: int) -> int:
     return number
 
 
+Rows = Mapping[str, Sequence[float]]
+"""Who is judged → whether its side won, by deal (1 or 0)."""
+
+
+def _verdict(rows: Rows) -> files.SideVerdict:
+    """The learner's wins beside the baseline's."""
+    sampled, likeliest = (_judged(rows[who], rows["baseline"]) for who in LEARNERS)
+    baseline = float(np.mean(rows["baseline"]))
+    return files.SideVerdict(
+        learner=sampled["learner"],
+        gain=sampled["gain"],
+        p=sampled["p"],
+        baseline=baseline,
+        likeliest=likeliest,
+    )
+
+
 def _judged(ours: Sequence[float], theirs: Sequence[float]) -> files.SideResult:
-    """The wins of the learner and the baseline, compared in pairs by deal."""
+    """Our wins, compared in pairs by deal with those of somebody else."""
     test = paired(list(enumerate(ours)), list(enumerate(theirs)), bounds=(-1.0, 1.0))
     difference = test.difference
     gain = files.RateGain(value=difference.value, low=difference.low, high=difference.high, n=difference.n)
     return files.SideResult(learner=float(np.mean(ours)), gain=gain, p=test.p)
+
+
+def _best_scripts(tried: Rows) -> tuple[str, str]:
+    """The names of the script and of the position that won most, the first of equal ones."""
+    positions = [name for name in tried if SCRIPTS[name].position]
+    best, position = (max(names, key=lambda name: np.mean(tried[name])) for names in (tried, positions))
+    return best, position
+
+
+def _beside_scripts(ours: Rows, scripts: Rows, best: tuple[str, str], tried: Rows) -> files.BesideScripts:
+    """The learner beside the best script and position, on the deals of `scripts`."""
+    script, position = (_beside(name, scripts[name], ours) for name in best)
+    rates = {name: float(np.mean(rows)) for name, rows in tried.items()}
+    deals = len(tried[best[0]])
+    return files.BesideScripts(chosen_on=deals, tried=rates, script=script, position=position)
+
+
+def _beside(name: str, theirs: Sequence[float], ours: Rows) -> files.ScriptResult:
+    ours = {who: rows[: len(theirs)] for who, rows in ours.items()}
+    learner = {how: _judged(ours[who], theirs) for how, who in zip(files.WAYS, LEARNERS, strict=True)}
+    gain = _judged(theirs, ours["baseline"])["gain"]
+    return files.ScriptResult(name=name, wins=float(np.mean(theirs)), gain=gain, learner=learner)
 
 
 def _identity(training: TrainingSpec) -> str:

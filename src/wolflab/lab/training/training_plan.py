@@ -56,7 +56,9 @@ class Evaluation(Part):
     """How the learner is evaluated: by its win rate against `baseline`, on each side, on held-out deals.
 
     every: updates between evaluations (0: none). deals: of these evaluations. final: the number of other
-    deals for the final one. baseline: the player to compare with; without an opponent it also plays the other
+    deals for the final one. scripts: the number of deals, the final one's first, on which the learner is then
+    compared with the best script and the best position (`agents.scripts`; 0: none). Both are chosen on other
+    deals, a third as many. baseline: the player to compare with; without an opponent it also plays the other
     side; None is `BASELINE`, or the opponent. model: proposes candidates in evaluations; None is the
     training's own. Deals differ from those of training; village's `phrases` should differ too.
     """
@@ -64,6 +66,7 @@ class Evaluation(Part):
     every: int = Field(default=10, ge=0)
     deals: int = Field(default=200, ge=1)
     final: int = Field(default=1000, ge=0)
+    scripts: int = Field(default=0, ge=0)
     baseline: str | dict[str, Any] | None = None
     model: ModelField | None = None
 
@@ -186,8 +189,18 @@ class TrainingSpec(Part):
 
     def likeliest(self) -> PlayerSpec:
         """The learner that takes the likeliest candidate, for evaluations."""
+        return self._choosing(policy_temperature=0.0)
+
+    def scripted(self, script: str) -> PlayerSpec:
+        """The learner with that script in the policy's place, for evaluations. It chooses among candidates of
+        the model, also where the learner chooses among intents.
+        """
+        return self._choosing(source="model", choose="script", script=script)
+
+    def _choosing(self, **changes: object) -> PlayerSpec:
+        """The learner of evaluations with these changes of its choice among candidates."""
         given: dict[str, Any] = {"name": self.recipe} if isinstance(self.recipe, str) else self.recipe
-        stage = {**(given.get("propose") or {}), "policy_temperature": 0.0}
+        stage = {**(given.get("propose") or {}), **changes}
         return self.judged()["learner"].model_copy(update={"recipe": {**given, "propose": stage}})
 
     def _baseline(self) -> PlayerSpec:

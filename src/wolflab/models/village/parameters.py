@@ -6,7 +6,7 @@ milli-nats (1000 × natural logarithm).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import ModelError
-from .beliefs.worlds import CLASSES
+from .beliefs.worlds import CLASSES, WOLF
 
 Ints = npt.NDArray[np.int64]
 
@@ -68,6 +68,15 @@ class Parameters:
     scale: int
     suspicion: dict[str, tuple[int, ...]]
     digest: str
+
+    def with_claim_floor(self, floor: int) -> Parameters:
+        """A copy in which the log-likelihood that a Werewolf newly claims a village role is at least `floor`,
+        in milli-nats.
+        """
+        claim = self.tables["claim"].copy()
+        by_wolves = claim[:, 1:-1, WOLF]  # without "nothing new" and "Werewolf"
+        np.maximum(by_wolves, floor, out=by_wolves)
+        return replace(self, tables={**self.tables, "claim": claim})
 
 
 def parse_parameters(data: bytes, where: str) -> Parameters:

@@ -83,13 +83,14 @@ class Village:
     skill: how far evidence counts (0: hardly, 1: as fitted, at most 2). noise: chance that a choice is a
     random legal one. phrases: bank of wording, "a", "b" or "ab". follow_sheriff: chance that the vote follows
     the recommendation in the Sheriff's statement of the day. heed_sheriff: False ignores the sitting
-    Sheriff's statements (the strict null). invalid: chance that a reply is unusable text. idle: chance that
-    it passes where it may (the planted defect). act_on_suggestion: chance that it follows a suggestion from
-    past games. plant: behaviour → chance that a statement shows it in addition. favour, favour_rate: a seat
-    that Werewolves kill on the first night, and the chance; shun, shun_rate: one that they do not attack
-    then; expect, expect_rate: one that a Doctor or Guard shields then. parameters: other fitted tables than
-    the shipped ones (for fitting and for tests). Raises ModelError for unknown settings and for values out of
-    range.
+    Sheriff's statements (the strict null). claim_floor: the least log-likelihood, in milli-nats, of a
+    Werewolf's new claim of a village role; None is as fitted. invalid: chance that a reply is unusable text.
+    idle: chance that it passes where it may (the planted defect). act_on_suggestion: chance that it follows a
+    suggestion from past games. plant: behaviour → chance that a statement shows it in addition. favour,
+    favour_rate: a seat that Werewolves kill on the first night, and the chance; shun, shun_rate: one that
+    they do not attack then; expect, expect_rate: one that a Doctor or Guard shields then.
+    parameters: other fitted tables than the shipped ones (for fitting and for tests). Raises ModelError for
+    unknown settings and for values out of range.
     """
 
     name = "village"
@@ -102,7 +103,9 @@ class Village:
         changed = self.settings.changed()
         self.name = "village" + (f"({', '.join(changed)})" if changed else "")
         skill = round(1000 * self.settings.skill)
-        self._estimator = PosteriorEstimator(self.parameters, skill, self.settings.heed_sheriff)
+        floor = self.settings.claim_floor
+        read_with = self.parameters if floor is None else self.parameters.with_claim_floor(floor)
+        self._estimator = PosteriorEstimator(read_with, skill, self.settings.heed_sheriff)
         self._turn_scene: tuple[Question, str, TableScene] | None = None
         """The scene of the last turn with several questions, and its question and key."""
 

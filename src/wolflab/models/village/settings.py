@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from annotated_types import Ge, Interval
+from annotated_types import Ge, Interval, Le
 
 from ...defaults import non_default_values
 from ...fields import Chance, FieldError, nearest
@@ -25,6 +25,7 @@ class VillageSettings:
     phrases: str = "a"
     follow_sheriff: Chance = 0.0
     heed_sheriff: bool = True
+    claim_floor: Annotated[int, Le(0)] | None = None
     invalid: Chance = 0.0
     idle: Chance = 0.0
     act_on_suggestion: Chance = 0.0

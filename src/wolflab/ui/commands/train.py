@@ -28,6 +28,7 @@ from ...lab.training.embedding import EmbeddingWatcher, check_embedder
 from ...lab.training.files import (
     MISSING,
     POLICY,
+    RateGain,
     Result,
     SideResult,
     available,
@@ -156,7 +157,9 @@ def exploit(
     context: typer.Context,
     target: Annotated[
         str | None,
-        typer.Argument(help="Whom to exploit: a recipe, RECIPE@MODEL, a shipped policy, or the file of one."),
+        typer.Argument(
+            help="Whom to exploit: a recipe, a script, a shipped policy or the file of one; NAME@MODEL."
+        ),
     ] = None,
     side: Annotated[str, typer.Option(help="The side that learns: village or werewolves.")] = "werewolves",
     updates: Annotated[int, typer.Option(help="The budget: updates of the best response.")] = 30,
@@ -178,7 +181,7 @@ def exploit(
         given: dict[str, Any] = {
             "title": f"A best response to {target} on the {side} side",
             "training": {"updates": updates, "rollouts": {"episodes": episodes}},
-            "evaluation": {"final": deals},
+            "evaluation": {"final": deals, "scripts": deals * 3 // 2},
             "seeds": seed,
         }
         made = best_response(target_of(target), side_of(side), given, set_)
@@ -466,6 +469,11 @@ def show_training(console: Console, folder: Path) -> None:
         rows = _rows(experiment, side, results)
         if rows:
             console.print(_table(experiment, side, rows))
+        beside = _beside_scripts(side, results)
+        if beside:
+            print_fitted(console, f"Gain over scripts as {side}", _SCRIPT_HEADS, beside)
+    if said := _scripts_in_words(results):
+        console.print(said, highlight=False, soft_wrap=True)
     if _bounds(experiment) and any(results.values()):
         console.print(_NEVER_BELOW, highlight=False, soft_wrap=True)
     console.print(f"Budget: {plain(_budget(experiment))}", highlight=False, soft_wrap=True)
@@ -525,11 +533,49 @@ def _rows(experiment: TrainingSpec, side: SideName, results: Mapping[int, Result
 
 def _cells(side_result: SideResult, baseline: float, bounds: bool) -> list[str]:
     gain = side_result["gain"]
+    value = gain["value"]
+    bound = ["–" if value is None else f"{max(value, 0):.3f}"] if bounds else []
+    wins = [f"{side_result['learner']:.3f}", f"{baseline:.3f}"]
+    return [*wins, *_gain_cells(gain), *bound, str(gain["n"])]
+
+
+def _gain_cells(gain: RateGain) -> list[str]:
+    """A gain and its interval."""
     value, low, high = gain["value"], gain["low"], gain["high"]
     ends = "–" if low is None or high is None else f"{low:+.3f} to {high:+.3f}"
-    gain_text = "–" if value is None else f"{value:+.3f}"
-    bound = ["–" if value is None else f"{max(value, 0):.3f}"] if bounds else []
-    return [f"{side_result['learner']:.3f}", f"{baseline:.3f}", gain_text, ends, *bound, str(gain["n"])]
+    return ["–" if value is None else f"{value:+.3f}", ends]
+
+
+_SCRIPT_HEADS = ("seed: best", "it wins", "picks", "gain", "95 %")
+
+
+def _beside_scripts(side: SideName, results: Mapping[int, Result]) -> list[list[str]]:
+    """The gains over the best script and over the best position on one side, where they were measured."""
+    rows = []
+    for seed, result in results.items():
+        if (verdict := result.get(side)) is not None and (beside := verdict.get("scripts")) is not None:
+            for called, script in (("script", beside["script"]), ("position", beside["position"])):
+                for how, one in script["learner"].items():
+                    wins, gain = f"{script['wins']:.3f}", one["gain"]
+                    rows.append([f"{seed}: {called} {script['name']}", wins, how, *_gain_cells(gain)])
+    return rows
+
+
+def _scripts_in_words(results: Mapping[int, Result]) -> str:
+    """How the scripts were chosen and judged; "" if there were none."""
+    for verdict in (verdict for result in results.values() for verdict in result.values()):
+        if (beside := verdict.get("scripts")) is not None:
+            deals = beside["script"]["gain"]["n"]
+            few = "" if deals >= _ENOUGH else f" These are few: use {_ENOUGH:,} to see gains of a few points."
+            return (
+                f"The best script and the best position (docs/policy.md, Scripts) were chosen on "
+                f"{beside['chosen_on']:,} deals, and are judged on {deals:,} others.{few}"
+            )
+    return ""
+
+
+_ENOUGH = 1500
+"""Deals at which the interval of a gain reaches about 3 points to either side."""
 
 
 def _table(experiment: TrainingSpec, side: SideName, rows: Sequence[Sequence[str]]) -> Table:
@@ -578,7 +624,26 @@ def _verdict(experiment: TrainingSpec, results: Mapping[int, Result]) -> str:
         return "<p>The last look at held-out deals is still to come.</p>"
     caption = "Win rates on held-out deals, at the end"
     shown = ReportTable(caption, ("side", *_heads(experiment)), rows, instrument=True, left=[0, 2]).html
+    beside = [[side, *row] for side in SIDES for row in _beside_scripts(side, results)]
+    if beside:
+        caption = "Gains over the best script and the best position, on held-out deals"
+        shown += ReportTable(caption, ("side", *_SCRIPT_HEADS), beside, instrument=True, left=[0, 1, 3]).html
+        shown += f"<p>{escape(_scripts_in_words(results))}</p>" + _tried(results)
     return shown + (f"<p>{_NEVER_BELOW}</p>" if _bounds(experiment) else "")
+
+
+def _tried(results: Mapping[int, Result]) -> str:
+    """The win rates by which the best scripts were chosen: the same for all seeds."""
+    tried = {
+        side: one["scripts"]["tried"]
+        for result in results.values()
+        for side, one in result.items()
+        if "scripts" in one
+    }
+    names = next(iter(tried.values()))
+    rows = [[name, *(f"{rates[name]:.3f}" for rates in tried.values())] for name in names]
+    heads = ("script", *(f"wins as {side}" for side in tried))
+    return ReportTable("All scripts, on the deals of the choice", heads, rows, instrument=True).html
 
 
 def _last(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
