@@ -92,7 +92,6 @@ NOT_RUN: Mapping[str, str] = {
     "wolflab train train-paper": "its embedder is a package of its own, with weights",
     "wolflab fork RUN GAME": "it needs a game with a Sheriff; docs/forks.md has one",
     "wolflab models --check": "the flag's name; docs/models.md has the command",
-    "wolflab train --from": "the flag's name; docs/training.md has the command",
     "wolflab train --from RUN": "it needs a run with exploration; docs/training.md has one",
     "wolflab train --show": "the flag's name; docs/training.md has the command",
     "wolflab verify --agents": "the flag's name; README.md has the command",

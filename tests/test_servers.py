@@ -276,7 +276,7 @@ class Bills(FakeServer):
     """A server that charges for whatever it works on, and lets every nth reply wait too long."""
 
     every: int = 2
-    waits: float = 0.6
+    waits: float = 5.0
 
     async def _reply(self, request: web.Request) -> web.StreamResponse:
         if self.every and self.calls % self.every == 0 and request.path.endswith("completions"):

@@ -188,20 +188,25 @@ def _recipe(mine: PlayerSpec, theirs: PlayerSpec) -> list[Setting]:
         return []
     ours, base = _fields(mine), _fields(theirs)
     settings: list[Setting] = []
-    if ours["name"] != base["name"]:
+    renamed = ours["name"] != base["name"]
+    if renamed:
         settings.append(Setting("recipe", ours["name"], base["name"]))
         # Between different recipes, only changed fields are settings.
         changed = {
             name for spec in (mine, theirs) if isinstance(spec.recipe, dict) for name in _flat(spec.recipe)
         }
+        changed -= {name.partition(".")[0] for name in changed if "." in name}
         ours, base = ({n: v for n, v in each.items() if n in changed} for each in (ours, base))
     less, more = set(ours.get("without", ())), set(base.get("without", ()))
     for change, names in (("without", less - more), ("with", more - less)):
         if names:
             settings.append(Setting(change, tuple(sorted(names)), alone=True))
-    # A missing stage is listed, so the fields of the other's stage are left out.
-    one_sided = [name for name in {*ours, *base} if "." in name and (name not in ours or name not in base)]
-    left_out = ("name", "without", *one_sided)
+    left_out = ["name", "without"]
+    if not renamed:
+        # A missing stage is listed, so the fields of the other's stage are left out.
+        left_out += [
+            name for name in {*ours, *base} if "." in name and (name not in ours or name not in base)
+        ]
     return [*settings, *_changes(_less(ours, left_out), _less(base, left_out))]
 
 
