@@ -160,13 +160,13 @@ class Faulty(FakeServer):
         return await super()._reply(request)
 
 
-@pytest.mark.parametrize("kills", with_slow([2, 50], [50]))
+@pytest.mark.parametrize("kills", with_slow([1, 50], [50]))
 def test_killed_with_faults_it_learns_the_same_and_pays_once(
     kills: int, unbroken: tuple[Path, FakeServer, int], tmp_path: Path
 ) -> None:
     """kill −9 in the middle of games, at evenly spaced calls."""
     folder, _, calls = unbroken
-    with running(Faulty(latency=0.004)) as server:
+    with running(Faulty(latency=0.004 if kills == 1 else 0.02)) as server:
         (tmp_path / "x.yaml").write_text(yaml.safe_dump(served(server)))
         words = ["train", "x.yaml", "--out", "r"]
         for kill in range(1, kills + 1):
@@ -188,7 +188,8 @@ def test_killed_with_faults_it_learns_the_same_and_pays_once(
             in_flight = sum(one.lost.reason is FinishReason.STOPPED for one in store.attempts())
             assert store.damage() == []
         assert committed(tmp_path / "r") == calls
-        assert 0 <= server.calls - server.failed - calls <= in_flight <= 4 * kills
+        # 4 games are played at once, and each asks at most its 7 players at once.
+        assert 0 <= server.calls - server.failed - calls <= in_flight <= 4 * 7 * kills
     assert learned(tmp_path / "r") == learned(folder)
 
 
