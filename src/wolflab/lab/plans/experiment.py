@@ -519,14 +519,12 @@ class Experiment(Part):
         taken_over = ({"policy", "embedder"} & spec.keys()) - own.keys()
         if not taken_over and not self.policy:
             return spec
-        chooses, left_out = _chooses(spec), set[str]()
+        chooses, made = _chooses(spec), dict(spec)
         if taken_over and chooses != _chooses(others):
             # A policy of `others` is not for a place whose recipe chooses without one, or among other
             # candidates; nor is their embedder for the policy that such a place has instead.
-            left_out = {"policy"} & taken_over
-            if chooses == "intents" and "policy" not in own:
-                left_out = taken_over
-        made = {name: value for name, value in spec.items() if name not in left_out}
+            keeps = {"embedder"} if chooses != "intents" or "policy" in own else set()
+            made = {name: value for name, value in spec.items() if name not in taken_over - keeps}
         if self.policy and chooses == "model" and not made.get("policy"):
             made["policy"] = self.policy
         return made
