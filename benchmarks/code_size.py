@@ -89,6 +89,9 @@ def main() -> None:
     parser.add_argument("--against", type=Path, help="an older checkout to compare with")
     options = parser.parse_args()
     roots = [options.root] if options.against is None else [options.against, options.root]
+    for root in roots:
+        if not (root / "src" / "wolflab").is_dir():
+            parser.error(f"{root} is no checkout: it has no src/wolflab; name the folder of one")
     tables = [sizes(root) for root in roots]
     for table in tables:
         table["src"] = sum(table.values(), Counter())

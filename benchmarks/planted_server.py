@@ -5,8 +5,7 @@ a Villager thinks of three; a game has 14 statements. Each is good or bad. A phr
 in 95 of 100; in the others the rest of its words tells it, which nobody can learn. 16 other words vary and
 mean nothing. Nobody is killed. In the last vote the Werewolf votes for itself with a chance that grows with
 the number of good statements in its prompt, and nobody else votes. If it does, the village wins: always
-choosing by the phrase is worth 30 points of the win rate. The server itself chooses at random (`--own
-first`: the first candidate, in 7 of 10 cases).
+choosing by the phrase is worth 30 points of the win rate. The server itself chooses at random.
 
     python benchmarks/planted_server.py learning [--games 300 1000] [--seeds 1 2 3 …] [--rounds 4]
     python benchmarks/planted_server.py estimates [--games 50] [--repeats 40]
@@ -99,13 +98,12 @@ def is_good(said: str) -> bool:
     return (PHRASES[1] in said) != (crc32(said.encode()) % WRONG == 0)
 
 
-def answer(prompt: str, seed: int, worth: float, own: str) -> str:
-    """The reply to a prompt. worth: of a good statement; own: how the server chooses among candidates."""
+def answer(prompt: str, seed: int, worth: float) -> str:
+    """The reply to a prompt. worth: of a good statement."""
     draws = random.Random(seed)
     asked = prompt[prompt.rindex("\nIt is ") :]
     if (candidates := re.findall(r'(?m)^(\d)\. "', asked)) and 'form "choice"' in asked:
-        first = own == "first" and draws.random() < 0.7
-        return json.dumps({"reasoning": "", "choice": 1 if first else draws.randint(1, len(candidates))})
+        return json.dumps({"reasoning": "", "choice": draws.randint(1, len(candidates))})
     if 'form "statement"' in asked:
         return json.dumps({"reasoning": "", "statement": statement(draws)})
     action = "pass" if "pass" in asked else "do not vote"
@@ -119,14 +117,13 @@ def answer(prompt: str, seed: int, worth: float, own: str) -> str:
 
 @dataclass
 class PlantedServer(http_server.FakeServer):
-    """The server. worth, own: see `answer`."""
+    """The server. worth: see `answer`."""
 
     worth: float = WORTH
-    own: str = "random"
 
     def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
         prompt = http_server.text_of(body["messages"][1])  # corrections come behind it
-        self.says = lambda _: answer(prompt, body["seed"], self.worth, self.own)
+        self.says = lambda _: answer(prompt, body["seed"], self.worth)
         return super()._completion(body)
 
 
@@ -147,7 +144,7 @@ class Direct:
         """One reply; see `wolflab.models.base.Model`."""
         await asyncio.sleep(0)
         prompt, seed = request.words.messages[1][1], seed_of_call(request.key)
-        reply = answer(prompt, seed, self._server.worth, self._server.own)
+        reply = answer(prompt, seed, self._server.worth)
         task = request.question.task
         if self._decides is not None and isinstance(task, Choose):
             game, ask = request.key.split("|")[:2]
@@ -379,7 +376,6 @@ def main(words: Sequence[str]) -> None:
     options.add_argument("--repeats", type=int, default=40)
     options.add_argument("--deals", type=int, default=1000)
     options.add_argument("--worth", type=float, nargs="+", default=[WORTH, 0.0])
-    options.add_argument("--own", choices=("random", "first"), default="random")
     options.add_argument("--http", action="store_true")
     given = options.parse_args(words)
     of, usual = {
@@ -388,8 +384,7 @@ def main(words: Sequence[str]) -> None:
         "played": (played, [1000]),
     }[given.what]
     given.games = given.games or usual
-    with tempfile.TemporaryDirectory() as folder, http_server.running(PlantedServer(own=given.own)) as server:
-        assert isinstance(server, PlantedServer)
+    with tempfile.TemporaryDirectory() as folder, http_server.running(PlantedServer()) as server:
         of(Table(Path(folder), server, given.http), given)
 
 

@@ -29,7 +29,7 @@ import numpy as np
 
 from wolflab.agents.policy.features import CLASSES, PHASES, features_length
 from wolflab.policy import offline
-from wolflab.policy.offline import FOLDS, LEARNED, Float64s, LoggedChoices, cross_fitted, learn
+from wolflab.policy.offline import FOLDS, LEARNED, Float64s, LoggedChoices, cross_fit, learn, whole_games
 from wolflab.stats.intervals import Estimate, clustered_estimate, quotient
 
 SEATS, CANDIDATES, BY_GAME, FILLERS, DIMENSIONS = 7, 3, 15, 16, 64
@@ -125,15 +125,12 @@ def _imitated(choices: LoggedChoices, test: LoggedChoices, weights: Float64s) ->
 def games_that_count(choices: LoggedChoices) -> float:
     """The effective number of games, if each had the product of its choices' weights."""
     at = np.arange(len(choices.won)), choices.action
-    weights = np.log(learn(choices).chances(choices)[at]) - np.log(choices.shares[at])
-    of_games = np.bincount(choices.game, weights)
-    w = np.exp(of_games - of_games.max())
-    return float(w.sum() ** 2 / (w**2).sum())
+    return whole_games(choices, learn(choices).chances(choices)[at] / choices.shares[at]).effective
 
 
 def estimated(choices: LoggedChoices) -> Estimate:
     """The estimated gain of a choice, by policies that were learned from other deals."""
-    gains = cross_fitted(choices)[LEARNED]
+    gains = cross_fit(choices)[LEARNED].gains
     rows = [(int(deal), (float(one), 1.0)) for deal, one in zip(choices.deal, gains, strict=True)]
     return clustered_estimate(rows, quotient, n=len(rows), missing=0, units="choices")
 

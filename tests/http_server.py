@@ -17,10 +17,10 @@ import threading
 import zlib
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any
+from typing import Any, Protocol, TypeVar, overload
 
 from aiohttp import web
 
@@ -652,9 +652,28 @@ async def serving(**settings: Any) -> AsyncIterator[FakeServer]:
         await server.stop()
 
 
+class Server(Protocol):
+    """A server of tests, also of embeddings."""
+
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+
+S = TypeVar("S", bound=Server)
+
+
+@overload
+def running(server: S) -> AbstractContextManager[S]: ...
+
+
+@overload
+def running(**settings: Any) -> AbstractContextManager[FakeServer]: ...
+
+
 @contextmanager
-def running(server: FakeServer | None = None, **settings: Any) -> Iterator[FakeServer]:
-    """The server, in a thread with an event loop of its own."""
+def running(server: Any = None, **settings: Any) -> Iterator[Any]:
+    """The server, or a `FakeServer`, in a thread with an event loop of its own."""
     server = server or FakeServer(**settings)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)

@@ -704,12 +704,12 @@ def test_a_text_is_embedded_once_and_keeps_its_vector(tmp_path: Path):
         assert inner.asked == ["a", "b", "", "c"]
         assert (first[0] == first[2]).all()
         assert (again[[2, 0]] == first[:2]).all()
-        assert cache.spent()[:2] == (4, 2.0)
+        assert cache.spent() == Usage(4, cost=2.0)
     with EmbeddingCache.open(tmp_path / "run.sqlite") as cache:
         resumed = CachedEmbedder(Counting(wobble=True), cache)
         assert (run_now(resumed.embed(["a", "b"])) == first[:2]).all()
         assert resumed.usage == Usage()
-        assert cache.spent()[:2] == (4, 2.0), "what was spent before is known to the resumed run"
+        assert cache.spent() == Usage(4, cost=2.0), "what was spent before is known to the resumed run"
         assert counts(cache) == [({"name": "counting"}, 4)]
 
 
@@ -727,11 +727,11 @@ def test_what_was_paid_in_vain_is_kept_too(tmp_path: Path):
         for paid in (1, 2):
             with pytest.raises(ServerError):
                 run_now(embedder.embed(["a", "b"]))
-            assert cache.spent()[:2] == (paid, 0.5 * paid)
+            assert cache.spent() == Usage(paid, cost=0.5 * paid)
         assert cache.get("counting", [text_hash("a")]) == {}
         run_now(CachedEmbedder(Counting(), cache).embed(["a", "b"]))
     with EmbeddingCache.open(path) as cache:
-        assert cache.spent()[:2] == (4, 2.0)
+        assert cache.spent() == Usage(4, cost=2.0)
         with pytest.raises(StoreError, match="6 dimensions, and it now gives 5"):
             run_now(CachedEmbedder(Counting(dimensions=5), cache).embed(["c"]))
 
@@ -789,7 +789,7 @@ async def test_the_first_vector_stored_wins_between_processes_too(tmp_path: Path
         first = expected(["a1"], 6).astype(np.float32)
         assert (got == first).all()
         assert (mine.get("counting", [text_hash("a")])[text_hash("a")] == first[0]).all()
-        assert mine.spent()[:2] == (2, 1.0), "both were paid for"
+        assert mine.spent() == Usage(2, cost=1.0), "both were paid for"
 
 
 def test_readers_see_what_is_stored_and_change_nothing(tmp_path: Path):
@@ -797,7 +797,7 @@ def test_readers_see_what_is_stored_and_change_nothing(tmp_path: Path):
     sqlite3.connect(path).close()
     with EmbeddingCache.open_for_reading(path) as early:
         assert early.get("counting", [text_hash("a")]) == {}
-        assert early.spent()[:2] == (0, 0.0)
+        assert early.spent() == Usage()
         assert counts(early) == []
         with EmbeddingCache.open(path) as cache:
             stored = run_now(CachedEmbedder(Counting(), cache).embed(["a"]))

@@ -7,10 +7,7 @@ import copy
 import io
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -18,6 +15,7 @@ from rich.console import Console
 
 from command_line import called
 from embedding_server import EmbeddingServer
+from http_server import running
 from wolflab.errors import ExperimentError, ModelError, StoreError
 from wolflab.lab.experience import pool as experience
 from wolflab.lab.experience.run_pools import Pools
@@ -257,26 +255,9 @@ def test_conditions_alike_in_name_have_pools_of_their_own() -> None:
     assert len(paths) == 2
 
 
-@contextmanager
-def embedding_server(**settings: Any) -> Iterator[EmbeddingServer]:
-    """One in a loop of its own, so that runs can be played here."""
-    loop = asyncio.new_event_loop()
-    thread = Thread(target=loop.run_forever)
-    thread.start()
-    server = EmbeddingServer(**settings)
-    asyncio.run_coroutine_threadsafe(server.start(), loop).result(20)
-    try:
-        yield server
-    finally:
-        asyncio.run_coroutine_threadsafe(server.stop(), loop).result(20)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(20)
-        loop.close()
-
-
 def test_vectors_of_a_server_are_kept_with_the_run(tmp_path: Path) -> None:
     """Each text is embedded once; with the server gone, the run still plays back, prompts and notes."""
-    with embedding_server(dimensions=16) as server:
+    with running(EmbeddingServer(dimensions=16)) as server:
         embedder = {"embedder": "vectors-1", "base_url": server.base_url}
         spec = {"games_of": "source", "embedder": embedder, "share": 0.9}
         player = {"model": "village", "recipe": "reflective", "embedder": embedder}
@@ -334,7 +315,7 @@ def test_what_an_embedder_lacks_is_said_before_anything_is_made(
 @pytest.mark.parametrize("counting", [True, False])
 def test_what_embedding_cost_before_a_stop_counts_after_it(tmp_path: Path, counting: bool) -> None:
     """A spent budget stays spent, also where the server counts no tokens and they are estimated."""
-    with embedding_server(dimensions=16, usage=counting) as server:
+    with running(EmbeddingServer(dimensions=16, usage=counting)) as server:
         embedder = {"embedder": "vectors-1", "base_url": server.base_url}
         data = {
             "name": "thrift",

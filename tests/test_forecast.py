@@ -17,10 +17,10 @@ import pytest
 from rich.console import Console
 
 from command_line import wolflab
+from embedding_server import EmbeddingServer
 from http_server import FakeServer, Fault, running
 from study_helpers import FILE
 from study_helpers import written as written_study
-from test_experience_runs import embedding_server
 from wolflab.errors import ExperimentError
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load_experiment
@@ -676,7 +676,7 @@ def test_what_embedders_take_is_told_though_nothing_is_asked_of_a_model() -> Non
 @pytest.mark.slow
 def test_what_an_embedder_takes_is_told_before_and_afterwards(tmp_path: Path) -> None:
     """By the plan, by status with the budget beside it, and in the report."""
-    with running() as server, embedding_server(dimensions=8) as vectors:
+    with running() as server, running(EmbeddingServer(dimensions=8)) as vectors:
         model = {"model": "wolf-1", "base_url": server.base_url, "price": {"input": 1, "output": 1}}
         embedder = {"embedder": "em", "base_url": vectors.base_url, "price": {"input": 1000}}
         data = plain() | {

@@ -17,7 +17,6 @@ from recorded_learning import BY_GAME, WORTH, gain, likeliest, planted
 from command_line import wolflab
 from embedding_server import EmbeddingServer
 from http_server import FakeServer, Fault, running
-from test_experience_runs import embedding_server
 from wolflab.agents.choosing import noted_choice
 from wolflab.agents.policy.checkpoint import Checkpoint, NumpyPolicy, load_policy, save
 from wolflab.agents.policy.features import CONTEXTS, contexts, features_length, stack
@@ -49,7 +48,7 @@ from wolflab.match import run_now
 from wolflab.models.embedders import resolve_embedder
 from wolflab.models.estimates import tokens
 from wolflab.policy import offline
-from wolflab.policy.offline import LIKELIEST, LoggedChoices, cross_fit, cross_fitted, learn, whole_games
+from wolflab.policy.offline import LIKELIEST, LoggedChoices, cross_fit, learn, whole_games
 from wolflab.rules import PRESETS
 from wolflab.text.intents import intents
 from wolflab.text.notes import ChoiceDraw, Chosen, Proposed
@@ -73,10 +72,10 @@ def run(folder: Path, deals: int, recipe: dict[str, Any], **player: Any) -> Path
     return folder
 
 
-def choices_in(*folders: Path) -> tuple[RecordedChoices, LoggedChoices]:
+def choices_in(*folders: Path, reads: Any = "hashing") -> tuple[RecordedChoices, LoggedChoices]:
     """The choices of runs, as read and as arrays."""
     found = recorded_choices(folders)
-    vectors = run_now(resolve_embedder("hashing").embed(found.texts))
+    vectors = run_now(resolve_embedder(reads).embed(found.texts))
     return found, found.logged(dict(zip(found.texts, vectors, strict=True)))
 
 
@@ -292,11 +291,10 @@ def test_a_planted_advantage_is_found_and_none_is_not() -> None:
     found = likeliest(learn(choices).chances(test))
     assert gain(found, test, true) > 0.4 * gain(likeliest(true), test, true)
     equal, nothing = planted(300, 0.3, 0.0, 0.0, 5)
-    gains = cross_fitted(equal)
     assert not nothing.any()
-    for name, of_choices in gains.items():
-        error = of_choices.std() / len(of_choices) ** 0.5
-        assert abs(of_choices.mean()) < 4 * error, name
+    for name, found_for in cross_fit(equal).items():
+        error = found_for.gains.std() / len(found_for.gains) ** 0.5
+        assert abs(found_for.gains.mean()) < 4 * error, name
 
 
 def test_whole_games_are_weighted_by_what_a_policy_would_choose() -> None:
@@ -315,8 +313,8 @@ def test_whole_games_are_weighted_by_what_a_policy_would_choose() -> None:
 
 def test_weights_that_are_clipped_are_counted(monkeypatch: pytest.MonkeyPatch, explored: Path) -> None:
     """With 4 of 10 choices explored no weight is above 7.5, and with all weights clipped none is lost."""
-    found, choices = choices_in(explored)
-    reads = resolve_embedder("hashing")
+    found, choices = choices_in(explored, reads=EMBEDDER)
+    reads = resolve_embedder(EMBEDDER)
     _, result = learned(found, choices, "x", reads, 4)
     assert not result.clipped
     monkeypatch.setattr(offline, "CLIP", 2.0)
@@ -448,7 +446,7 @@ def test_texts_of_rounds_are_embedded_once_whatever_fails(
     """
     plan = tmp_path / "plan.yaml"
     monkeypatch.setattr(embedding, "_AT_ONCE", 16)
-    with embedding_server(dimensions=8) as server:
+    with running(EmbeddingServer(dimensions=8)) as server:
         embedder = {"embedder": "em", "base_url": server.base_url, "retries": 0}
         rules = {"preset": "doctor", "max_rounds": 1}
         data = {"name": "x", "model": "village", "rules": rules, "rounds": 2, "deals": 30}
@@ -492,7 +490,7 @@ def test_texts_of_rounds_are_embedded_once_whatever_fails(
 def test_texts_of_recorded_games_are_embedded_once(explored: Path, tmp_path: Path) -> None:
     """The command that was stopped is given again, and every other one says so."""
     out = tmp_path / "out"
-    with embedding_server(dimensions=8) as server:
+    with running(EmbeddingServer(dimensions=8)) as server:
         embedder = f"{{embedder: em, base_url: {server.base_url}}}"
         command = ("train", "--from", str(explored), "--embedder", embedder, "--out", str(out))
         ended = wolflab(*command, "--tokens", "20000")
@@ -528,7 +526,7 @@ def test_games_that_all_end_alike_teach_nothing() -> None:
     choices, _ = planted(40, 1.0, WORTH, 0.0, 1)
     lost = choices._replace(won=np.zeros(len(choices.won)))
     assert not learn(lost).advantage.any()
-    assert not cross_fitted(lost)["learned"].any()
+    assert not cross_fit(lost)["learned"].gains.any()
 
 
 def test_a_training_in_rounds_is_checked(tmp_path: Path) -> None:
@@ -563,7 +561,7 @@ def test_a_training_in_rounds_is_forecast(tmp_path: Path) -> None:
     read with, whose server alone knows the length of its vectors. No server is asked.
     """
     plan, own = tmp_path / "plan.yaml", tmp_path / "own.safetensors"
-    with running() as server, embedding_server(dimensions=8) as vectors:
+    with running() as server, running(EmbeddingServer(dimensions=8)) as vectors:
         reads = {"embedder": "em", "base_url": vectors.base_url}
         arrays = {"weights": np.zeros((CONTEXTS, 8), np.float32), "value_mean": np.float32(0)}
         network, described = LinearConfig("linear", 8, 12), resolve_embedder(reads).describe()

@@ -270,6 +270,13 @@ def test_one_policy_for_all_leaves_other_policies_and_the_conditions_names_as_th
         "self-play-as-village": "self-play as village",
         "self-play-as-werewolves": "self-play as Werewolves",
     }
+    atomic = {"model": "village", "recipe": "atomic", "policy": "small-atomic"}
+    beside = {"all": {"players": {"werewolves": {"recipe": "strategic-004"}}}}
+    made = build({"name": "x", "policy": one, "players": {"others": atomic}, "conditions": beside})
+    assert {k: policy_name_of(v) for k, v in made.cast("all").items()} == {
+        "others": "small-atomic",
+        "werewolves": one,
+    }
     with pytest.raises(ExperimentError, match=r"policy: nobody chooses by one\.safetensors; it is for"):
         load_experiment("strategic-candidates", [f"policy={one}"])
 

@@ -9,7 +9,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -19,8 +19,8 @@ import pytest
 import yaml
 from aiohttp import web
 
-import embedding_server
 from command_line import wolflab
+from embedding_server import EmbeddingServer
 from http_server import FakeServer, Fault, answer, running
 from marks import with_slow
 from policy_helpers import TINY_LEARNER
@@ -56,7 +56,12 @@ TIMES = ("time/", "rate/", "seconds")
 
 
 def served(server: FakeServer, retries: int = 3, **changes: Any) -> dict[str, Any]:
-    model = {"model": "wolf-1", "base_url": server.base_url, "retries": retries, "timeout": 20}
+    model = {
+        "model": "wolf-1",
+        "base_url": server.base_url,
+        "retries": retries,
+        "longest_wait": 0.01,
+    }
     return {**SMALL, "model": model, **changes}
 
 
@@ -143,12 +148,6 @@ def test_the_forecast_holds_what_was_asked(unbroken: tuple[Path, FakeServer, int
     assert expected.calls.low < calls < expected.calls.high
 
 
-def test_a_policy_names_the_model_whose_candidates_it_has_seen(
-    unbroken: tuple[Path, FakeServer, int],
-) -> None:
-    assert load_policy(unbroken[0] / "seed-1" / "policy.safetensors").candidates_of == ("wolf-1",)
-
-
 class Faulty(FakeServer):
     """A server of which every twentieth call fails."""
 
@@ -161,13 +160,13 @@ class Faulty(FakeServer):
         return await super()._reply(request)
 
 
-@pytest.mark.parametrize("kills", with_slow([2, 50], [50]))
+@pytest.mark.parametrize("kills", with_slow([1, 50], [50]))
 def test_killed_with_faults_it_learns_the_same_and_pays_once(
     kills: int, unbroken: tuple[Path, FakeServer, int], tmp_path: Path
 ) -> None:
     """kill −9 in the middle of games, at evenly spaced calls."""
     folder, _, calls = unbroken
-    with running(Faulty(latency=0.02)) as server:
+    with running(Faulty(latency=0.004 if kills == 1 else 0.02)) as server:
         (tmp_path / "x.yaml").write_text(yaml.safe_dump(served(server)))
         words = ["train", "x.yaml", "--out", "r"]
         for kill in range(1, kills + 1):
@@ -185,12 +184,12 @@ def test_killed_with_faults_it_learns_the_same_and_pays_once(
             process.wait()
             words = ["train", "--resume", "r"]
         run_training(tmp_path / "r")
-        assert isinstance(server, Faulty)
         with CallStore.open_for_reading(tmp_path / "r" / CALLS) as store:
             in_flight = sum(one.lost.reason is FinishReason.STOPPED for one in store.attempts())
             assert store.damage() == []
         assert committed(tmp_path / "r") == calls
-        assert 0 <= server.calls - server.failed - calls <= in_flight <= 4 * kills
+        # 4 games are played at once, and each asks at most its 7 players at once.
+        assert 0 <= server.calls - server.failed - calls <= in_flight <= 4 * 7 * kills
     assert learned(tmp_path / "r") == learned(folder)
 
 
@@ -249,15 +248,8 @@ def test_replies_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
         assert 0 < line["unusable/turns"] < line["unusable/replies"]
 
 
-@contextmanager
-def embedding(**settings: Any) -> Iterator[embedding_server.EmbeddingServer]:
-    """The embedding server in a thread of its own."""
-    with running(embedding_server.EmbeddingServer(**settings)) as server:  # type: ignore[arg-type]
-        yield server  # type: ignore[misc]
-
-
 def test_an_embedder_behind_a_server_embeds_each_text_once(tmp_path: Path) -> None:
-    with embedding(dimensions=64) as server:
+    with running(EmbeddingServer(dimensions=64)) as server:
         embedder = {"embedder": "texts-1", "base_url": server.base_url, "dimensions": 64}
         spec = make_training({**SMALL, "embedder": embedder, "evaluation": {"every": 0, "final": 1}})
         start_training(spec, tmp_path / "r")

@@ -103,9 +103,8 @@ class Proposal:
     statement, 004 C.6); "intents" are the 13 fixed intents of 004's Atomic agent, which the model then words.
     candidates: N. kinds: the kinds of action with candidates; others are answered at once. choose: by the
     model with one more call, by a trained policy, or by the rule `script` (`agents.scripts`), without a call.
-    policy_temperature: T in π^(1/T): 1 draws from π, as in
-    training; 0 takes the likeliest. explore: sometimes choose at random; the model, policy or script is asked
-    all the same.
+    policy_temperature: T in π^(1/T): 1 draws from π, as in training; 0 takes the likeliest. explore:
+    sometimes choose at random; the model, policy or script is asked all the same.
     """
 
     source: Literal["model", "intents"] = "model"

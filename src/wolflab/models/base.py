@@ -195,3 +195,20 @@ class Model(Protocol):
     async def close(self) -> None:
         """Close connections; the model may be used again."""
         ...
+
+
+class WrappedModel:
+    """Base class of a model that waits, wraps another one and has everything of it but `generate`."""
+
+    instant = False
+
+    def __init__(self, inner: Model) -> None:
+        self.inner, self.name, self.typed = inner, inner.name, inner.typed
+
+    def describe(self) -> dict[str, Any]:
+        """See `Model`."""
+        return self.inner.describe()
+
+    async def close(self) -> None:
+        """Close the model inside."""
+        await self.inner.close()

@@ -7,6 +7,7 @@ reply. Replies are written in a thread, one batch at a time: the event loop stay
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +29,7 @@ from ..usage import Usage
 from .base import SAMPLED, Request, Response, Sampling, WordSettings, seed_of_call
 from .budget import Budget, CallLimit
 from .decoding import Forward, cache_name, graphable, graphed, write_in_steps
-from .schema_masks import SchemaMasks, as_text, fitting
+from .schema_masks import SchemaMasks, fitting
 from .weights import (
     base_folder,
     dtype_name,
@@ -190,7 +191,7 @@ class LocalModel:
             libraries("llguidance")
             # Half a reply's tokens are left for names, numbers and brackets.
             a_token = sum(len(text) for _, text in messages) / len(prompt)
-            call.schema = as_text(fitting(schema, call.kind.max_tokens * a_token / 2))
+            call.schema = json.dumps(fitting(schema, call.kind.max_tokens * a_token / 2))
         budget = self._budget or Budget()
         async with budget.hold(lambda: CallLimit(Usage(len(prompt), call.kind.max_tokens))):
             reply = await self._engine.ask(call)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -91,8 +90,3 @@ def _tokenizer(tokenizer: Any, vocabulary: int, ends: tuple[int, ...]) -> Any:
     from llguidance.hf import from_tokenizer
 
     return from_tokenizer(tokenizer, n_vocab=vocabulary, eos_token=list(ends))
-
-
-def as_text(schema: Mapping[str, Any]) -> str:
-    """The schema as a JSON text, with its properties in order."""
-    return json.dumps(schema)

@@ -153,11 +153,6 @@ class CrossFitted(NamedTuple):
         return self.weights > CLIP * (1 + 1e-6)
 
 
-def cross_fitted(choices: LoggedChoices, components: int = COMPONENTS) -> dict[str, Float64s]:
-    """The one-decision gain of every choice, float64 (T,), by who chooses; see `cross_fit`."""
-    return {who: found.gains for who, found in cross_fit(choices, components).items()}
-
-
 def cross_fit(choices: LoggedChoices, components: int = COMPONENTS) -> dict[str, CrossFitted]:
     """What each of `WHO` would do and gain at every choice.
 

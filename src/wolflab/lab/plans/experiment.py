@@ -509,6 +509,26 @@ class Experiment(Part):
         written = {} if mine is None else mine.model_dump(exclude_unset=True)
         return {**written, **self.conditions[condition].players.get(place, {})}
 
+    def _with_policy(
+        self, condition: str, place: str, spec: Mapping[str, Any], others: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """The fields of a place with its policy and embedder. spec, others: all fields of the place, with
+        those that it takes over, and of `others`.
+        """
+        own = self._own(condition, place)
+        taken_over = ({"policy", "embedder"} & spec.keys()) - own.keys()
+        if not taken_over and not self.policy:
+            return spec
+        chooses, made = _chooses(spec), dict(spec)
+        if taken_over and chooses != _chooses(others):
+            # A policy of `others` is not for a place whose recipe chooses without one, or among other
+            # candidates; nor is their embedder for the policy that such a place has instead.
+            keeps = {"embedder"} if chooses != "intents" or "policy" in own else set()
+            made = {name: value for name, value in spec.items() if name not in taken_over - keeps}
+        if self.policy and chooses == "model" and not made.get("policy"):
+            made["policy"] = self.policy
+        return made
+
     def cast(self, condition: str) -> dict[str, PlayerSpec]:
         """The cast of one condition: place (seat, "sheriff", role, side, "others") → player."""
         if (fork := self.fork(condition)) is not None:
@@ -517,16 +537,7 @@ class Experiment(Part):
         for place, change in self.conditions[condition].players.items():
             merged[place] = {**merged.get(place, merged.get("others", {})), **change}
         for place, spec in merged.items():
-            own, lent = self._own(condition, place), {"policy", "embedder"} & spec.keys()
-            lent -= own.keys()
-            chooses = _chooses(spec) if lent or self.policy else None
-            if lent and chooses != _chooses(merged["others"]):
-                # A policy of `others` is not for a place whose recipe chooses without one, or among other
-                # candidates; nor is their embedder for the policy that such a place has instead.
-                lent -= {"embedder"} if chooses != "intents" or "policy" in own else set()
-                merged[place] = {name: value for name, value in spec.items() if name not in lent}
-            if self.policy and chooses == "model" and not spec.get("policy"):
-                merged[place] = {**merged[place], "policy": self.policy}
+            merged[place] = self._with_policy(condition, place, spec, merged.get("others", {}))
         rules = self.ruleset(condition)
         known = ["others", "sheriff", "werewolves", "village", *(r.name for r in rules.cast), *rules.names]
         for place in merged:

@@ -297,6 +297,12 @@ class PlayerSpec(Part):
         return {**self.model_dump(mode="json", exclude_defaults=True), "recipe": stated}
 
 
+def with_proposal(recipe: str | dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A recipe with these fields of `propose`, and its own others."""
+    given: dict[str, Any] = {"name": recipe} if isinstance(recipe, str) else recipe
+    return {**given, "propose": {**(given.get("propose") or {}), **changes}}
+
+
 MOST = 10_000_000
 """The largest number of deals or repeats, and the largest number of a deal."""
 MOST_WORKERS = 1024

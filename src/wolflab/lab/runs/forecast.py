@@ -35,6 +35,8 @@ _MOST_AGAIN = 3.0
 """The most calls for one answer, with retries."""
 _ENOUGH_GAMES = 5
 """The number of finished games from which the length of a run's games is estimated."""
+_MOST_SEEN = 400
+"""The most replies of each model on which a forecast rests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +291,7 @@ def _mean(values: Sequence[float], per: Sequence[float] = ()) -> Interval90:
 # -- observations --------------------------------------------------------------------------------------------
 
 
-def observed_in(store: Store, most: int = 400) -> Seen:
+def observed_in(store: Store) -> Seen:
     """The first replies of each model of a run, and the calls of its finished games. In each condition, only
     games before the first unfinished one count, because games that end early are short.
     """
@@ -303,26 +305,26 @@ def observed_in(store: Store, most: int = 400) -> Seen:
             open_ones.add(row.condition)
         elif asker(row.id) in spent and row.condition not in open_ones:
             over.setdefault(row.condition, []).append(sum(total.calls for total in totals.values()))
-        _see_replies(store, asker(row.id), totals, replies, most)
+        _see_replies(store, asker(row.id), totals, replies)
     return Seen(replies, over)
 
 
-def observed_calls(store: CallStore, most: int = 400) -> Seen:
+def observed_calls(store: CallStore) -> Seen:
     """The first replies of each model among stored calls that are of no run; see `observed_in`."""
     replies: dict[str, list[SeenReply]] = {}
     for who, totals in store.spent_by().items():
-        _see_replies(store, who, totals, replies, most)
+        _see_replies(store, who, totals, replies)
     return Seen(replies)
 
 
 def _see_replies(
-    store: CallStore, who: str, models: Iterable[str], replies: dict[str, list[SeenReply]], most: int
+    store: CallStore, who: str, models: Iterable[str], replies: dict[str, list[SeenReply]]
 ) -> None:
-    """Add an asker's replies, at most `most` of each of its models."""
-    if all(len(replies.get(name, ())) >= most for name in models):
+    """Add an asker's replies, at most `_MOST_SEEN` of each of its models in all."""
+    if all(len(replies.get(name, ())) >= _MOST_SEEN for name in models):
         return
     for call in store.calls_with_prompts_of(who):
-        if call.get("messages") and len(replies.get(call["model"], ())) < most:
+        if call.get("messages") and len(replies.get(call["model"], ())) < _MOST_SEEN:
             names = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost")
             usage, latency = Usage(*(call[name] for name in names)), call["latency"]
             response = Response(call["text"], usage, latency=latency, tier=call["tier"])

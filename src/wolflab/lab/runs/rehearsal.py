@@ -27,7 +27,7 @@ from ...models.base import Chat, Model, Request, Response
 from ...models.budget import Budget, Price
 from ...models.catalog import BUILT_IN, is_local_model, name_and_settings
 from ...models.embedders import Embedder, resolve_embedder
-from ...models.embedders.hashing import HashingEmbedder
+from ...models.embedders.hashing import DIMENSIONS, HashingEmbedder
 from ...models.estimates import estimate_texts, tokens
 from ...models.servers.providers import in_flight_of
 from ...models.village import Village
@@ -354,7 +354,7 @@ class _CountingEmbedder(WrappedEmbedder):
 
     instant = True
 
-    def __init__(self, inner: Embedder, given: dict[str, str], dimensions: int = 512) -> None:
+    def __init__(self, inner: Embedder, given: dict[str, str], dimensions: int = DIMENSIONS) -> None:
         super().__init__(inner)
         self._given, self._hashing = given, HashingEmbedder(dimensions)
 

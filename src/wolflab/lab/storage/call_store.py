@@ -526,8 +526,7 @@ class CallStore:
 
     def spent_on_texts(self) -> Usage:
         """The usage of embedding."""
-        tokens, usd = spent_on_vectors(self._db)
-        return Usage(tokens, 0, 0, usd)
+        return spent_on_vectors(self._db)
 
     def spent_by(self, asker: str | None = None) -> dict[str, dict[str, CallTotals]]:
         """The totals of each asker (None), or of one, by model."""

@@ -137,8 +137,8 @@ class EmbeddingCache:
             (usage.prompt_tokens, usage.cost, number),
         )
 
-    def spent(self) -> tuple[int, float]:
-        """Tokens and USD of all that was embedded, for a resumed run's budget."""
+    def spent(self) -> Usage:
+        """The usage of all that was embedded, for a resumed run's budget."""
         with _usable(self.path):
             return spent_on_vectors(self._db)
 
@@ -268,14 +268,14 @@ class CachedEmbedder(WrappedEmbedder):
         return Usage(self._seen.prompt_tokens - before.prompt_tokens, 0, 0, self._seen.cost - before.cost)
 
 
-def spent_on_vectors(db: sqlite3.Connection) -> tuple[int, float]:
-    """Tokens and USD of all embedding for a run's file, failed requests included."""
+def spent_on_vectors(db: sqlite3.Connection) -> Usage:
+    """The usage of all embedding for a run's file, failed requests included."""
     if not has_table(db, "embedders"):
-        return 0, 0.0
+        return Usage()
     row = db.execute(
         "SELECT coalesce(sum(prompt_tokens), 0), coalesce(sum(cost), 0.0) FROM embedders"
     ).fetchone()
-    return int(row[0]), float(row[1])
+    return Usage(int(row[0]), cost=float(row[1]))
 
 
 @contextmanager

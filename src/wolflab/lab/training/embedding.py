@@ -58,8 +58,8 @@ def spent_on_texts(folder: Path) -> Spent:
     if not (folder / VECTORS).exists():
         return NOTHING_SPENT
     with EmbeddingCache.open_for_reading(folder / VECTORS) as cache:
-        used, usd = cache.spent()
-    return Spent(used, Decimal(repr(usd)))
+        used = cache.spent()
+    return Spent(used.tokens, Decimal(repr(used.cost)))
 
 
 def embedded(

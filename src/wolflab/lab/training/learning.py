@@ -1,8 +1,8 @@
 """Learns a policy from finished runs, and estimates what it gains there.
 
 The folder then has `policy.safetensors`, `learned.json` with all numbers, and the vectors that were waited or
-paid for. The estimates are of policies
-that were learned from other deals (`policy.offline`); the stored policy is learned from all.
+paid for. The estimates are of policies that were learned from other deals (`policy.offline`); the stored
+policy is learned from all.
 """
 
 from __future__ import annotations
@@ -185,20 +185,23 @@ def learned(
     return made, LearnedFrom(Path(POLICY), *of, dict(found.left_out), models, gains, clipped, games)
 
 
+def _by_side(choices: LoggedChoices) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Each side that has choices, and which these are, bool (T,)."""
+    wolf = choices.context >= len(PHASES)
+    return (side for side in (("village", ~wolf), ("werewolves", wolf)) if side[1].any())
+
+
 def _whole_games(choices: LoggedChoices, weights: Float64s) -> Iterator[WholeGameGain]:
     """The policy's gain in whole games, for each side."""
-    wolf = choices.context >= len(PHASES)
-    for side, some in (("village", ~wolf), ("werewolves", wolf)):
-        if some.any():
-            games = whole_games(choices.rows(some), weights[some])
-            gain = None
-            if games.effective >= FEWEST_EFFECTIVE:
-                rows = [
-                    (deal, (weight * won, weight, won, 1.0))
-                    for weight, won, deal in zip(*map(np.ndarray.tolist, games), strict=True)
-                ]
-                gain = clustered_estimate(rows, _weighted_gain, n=len(rows), units="games")
-            yield WholeGameGain(side, len(games.won), games.effective, gain)
+    for side, some in _by_side(choices):
+        games, gain = whole_games(choices.rows(some), weights[some]), None
+        if games.effective >= FEWEST_EFFECTIVE:
+            rows = [
+                (deal, (weight * won, weight, won, 1.0))
+                for weight, won, deal in zip(*map(np.ndarray.tolist, games), strict=True)
+            ]
+            gain = clustered_estimate(rows, _weighted_gain, n=len(rows), units="games")
+        yield WholeGameGain(side, len(games.won), games.effective, gain)
 
 
 def _weighted_gain(sums: Float64s) -> Float64s:
@@ -208,11 +211,9 @@ def _weighted_gain(sums: Float64s) -> Float64s:
 
 def _gains(choices: LoggedChoices, gains: Mapping[str, Float64s]) -> Iterator[ChoiceGain]:
     """All gains: of each policy by side, and of the learned one by side and phase."""
-    wolf = choices.context >= len(PHASES)
-    for side, some in (("village", ~wolf), ("werewolves", wolf)):
-        if some.any():
-            for who in WHO:
-                yield _gain(who, side, choices, gains[who], some)
+    for side, some in _by_side(choices):
+        for who in WHO:
+            yield _gain(who, side, choices, gains[who], some)
     for context in np.unique(choices.context).tolist():
         side, phase = divmod(context, len(PHASES))
         where = f"{'werewolves' if side else 'village'}, {PHASES[phase]}"

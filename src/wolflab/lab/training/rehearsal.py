@@ -20,7 +20,7 @@ from ...agents.policy.policy import Observation, Policy, Weights
 from ...agents.scripts import SCRIPTS
 from ...match import Draws, Player, play
 from ...match.io import concurrently
-from ...models.base import Model, Request, Response
+from ...models.base import Model, Request, Response, WrappedModel
 from ...models.catalog import BUILT_IN, name_and_settings
 from ...models.embedders import Embedder
 from ...policy.rollout import FirstCandidate, Member, play_episode, population_members, unrecorded_match
@@ -50,13 +50,11 @@ _CHANGED = 0.25
 """The share of preferences that differ from those at another evaluation."""
 
 
-class _AskedOnce:
+class _AskedOnce(WrappedModel):
     """A substitute that is asked the same only once, as replies on file are."""
 
-    instant = False
-
     def __init__(self, inner: Model) -> None:
-        self.inner, self.name, self.typed = inner, inner.name, inner.typed
+        super().__init__(inner)
         self._asked: dict[tuple[str, str], asyncio.Task[Response]] = {}
 
     async def generate(self, request: Request) -> Response:
@@ -65,14 +63,6 @@ class _AskedOnce:
         if what not in self._asked:
             self._asked[what] = asyncio.create_task(self.inner.generate(request))
         return await self._asked[what]
-
-    def describe(self) -> dict[str, Any]:
-        """See `Model`."""
-        return self.inner.describe()
-
-    async def close(self) -> None:
-        """Close the model inside."""
-        await self.inner.close()
 
 
 class _GuessedPolicy:

@@ -24,7 +24,7 @@ from pydantic import Field, model_validator
 
 from ...agents.policy.checkpoint import SUFFIX, Checkpoint, load_policy, most_candidates, save
 from ...agents.policy.network import LinearConfig, shapes
-from ...agents.recipes import Exploration
+from ...agents.recipes import Exploration, Proposal
 from ...errors import ExperimentError
 from ...fields import Part
 from ...files import make_folder, read_file, write
@@ -49,6 +49,7 @@ from ..plans.specs import (
     PlayerSpec,
     Rules,
     ruleset_of,
+    with_proposal,
 )
 from ..runs.rehearsal import GAMES, Rehearsal, rehearse
 from ..storage.run_files import TRAINING, must_be_new, new_directory
@@ -92,7 +93,7 @@ class RoundsSpec(Part):
 
     @model_validator(mode="after")
     def _check(self) -> RoundsSpec:
-        stage = PlayerSpec(model=self.model, recipe=self.recipe).resolved_recipe().propose
+        stage = self._proposal
         if stage is None or stage.choose != "model" or stage.candidates < 2:
             raise ValueError("recipe: the model must choose among several candidates; use diverse")
         if stage.explore is not None:
@@ -110,15 +111,19 @@ class RoundsSpec(Part):
         """The number of games of all rounds."""
         return self.rounds * self.deals * self.repeats
 
+    @property
+    def _proposal(self) -> Proposal | None:
+        """How the learner's candidates are proposed and chosen among; None without candidates."""
+        return PlayerSpec(model=self.model, recipe=self.recipe).resolved_recipe().propose
+
     def _learner(self, policy: Path | None) -> dict[str, Any]:
         """The fields of the learner: its model chooses, or the policy if there is one."""
-        given: dict[str, Any] = {"name": self.recipe} if isinstance(self.recipe, str) else dict(self.recipe)
-        stage = {**(given.get("propose") or {}), "explore": asdict(self.explore)}
+        stage: dict[str, Any] = {"explore": asdict(self.explore)}
         fields: dict[str, Any] = {"model": self.model}
         if policy is not None:
             stage["choose"] = "policy"
             fields |= {"embedder": self.embedder, "policy": str(policy)}
-        return fields | {"recipe": {**given, "propose": stage}}
+        return fields | {"recipe": with_proposal(self.recipe, stage)}
 
     def round(self, number: int, policy: Path | None, budget: BudgetSpec | None = None) -> Experiment:
         """The experiment of a round, from 1. policy: that of the round before; None in the first one. budget:
@@ -155,7 +160,7 @@ class RoundsSpec(Part):
         reads = resolve_embedder(self.embedder)
         network = LinearConfig("linear", reads.dimensions or self._length(), MAX_PLAYERS)
         arrays = {name: np.zeros(shape, np.float32) for name, shape in shapes(network).items()}
-        stage = PlayerSpec(model=self.model, recipe=self.recipe).resolved_recipe().propose
+        stage = self._proposal
         assert stage is not None
         source, most = stage.source, most_candidates(stage, ruleset_of(self.rules))
         with TemporaryDirectory() as folder:

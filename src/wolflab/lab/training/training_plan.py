@@ -42,6 +42,7 @@ from ..plans.specs import (
     ModelField,
     PlayerSpec,
     ruleset_of,
+    with_proposal,
 )
 
 FOLDER = "training"
@@ -199,9 +200,8 @@ class TrainingSpec(Part):
 
     def _choosing(self, **changes: object) -> PlayerSpec:
         """The learner of evaluations with these changes of its choice among candidates."""
-        given: dict[str, Any] = {"name": self.recipe} if isinstance(self.recipe, str) else self.recipe
-        stage = {**(given.get("propose") or {}), **changes}
-        return self.judged()["learner"].model_copy(update={"recipe": {**given, "propose": stage}})
+        recipe = with_proposal(self.recipe, changes)
+        return self.judged()["learner"].model_copy(update={"recipe": recipe})
 
     def _baseline(self) -> PlayerSpec:
         """The player that the learner is compared with; by default the opponent, if there is one."""

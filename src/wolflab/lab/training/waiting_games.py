@@ -27,7 +27,7 @@ from ...agents.policy.policy import Policy
 from ...errors import Stopped
 from ...match import Match, play
 from ...match.io import concurrently
-from ...models.base import Model, Request, Response
+from ...models.base import Model, Request, Response, WrappedModel
 from ...models.calls import answer
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.servers.chat import ServerModel
@@ -100,27 +100,17 @@ class StoredReplies:
             self._pending.pop((game, key)).set()
 
 
-class StoredReplyModel:
+class StoredReplyModel(WrappedModel):
     """A `Model` that asks `inner` only for what has no stored reply."""
 
-    instant = False
-
     def __init__(self, inner: Model, replies: StoredReplies) -> None:
-        self.inner, self.name, self.typed = inner, inner.name, inner.typed
+        super().__init__(inner)
         self._replies = replies
         self._described = msgspec.json.encode(inner.describe(), order="sorted")
 
     async def generate(self, request: Request) -> Response:
         """See `Model`."""
         return await self._replies.answer(self.inner, self._described, request)
-
-    def describe(self) -> dict[str, Any]:
-        """See `Model`."""
-        return self.inner.describe()
-
-    async def close(self) -> None:
-        """Close the model inside."""
-        await self.inner.close()
 
 
 # -- players and games ------------------------------------------------------------------------------

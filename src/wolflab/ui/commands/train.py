@@ -381,23 +381,19 @@ def _play_rounds(console: Console, folder: Path, spec: RoundsSpec, yes: bool) ->
 def _begin(console: Console, spec: TrainingSpec, out: Path | None, yes: bool) -> ExitCode:
     """Start a training, and run it."""
     beginning = forecast_training_first(console, spec, yes, command_with_yes())
-    folder = start_training(spec, out)
-    if spec.waits:
-        with open_calls(folder) as store:
-            beginning.keep(store)
-    return _run(console, folder)
+    return _run(console, start_training(spec, out), beginning)
 
 
 def _resume(console: Console, folder: Path, yes: bool) -> ExitCode:
     """Resume a training."""
     beginning = forecast_training_first(console, training_in(folder), yes, command_with_yes(), folder)
+    return _run(console, folder, beginning)
+
+
+def _run(console: Console, folder: Path, beginning: Beginning) -> ExitCode:
     if beginning.usd or beginning.tokens:
         with open_calls(folder) as store:
             beginning.keep(store)
-    return _run(console, folder)
-
-
-def _run(console: Console, folder: Path) -> ExitCode:
     experiment = training_in(folder)
     command = "train" if experiment.opponent is None else "exploit"
     begin_output(console, command, experiment.title or experiment.name, folder)
@@ -407,20 +403,20 @@ def _run(console: Console, folder: Path) -> ExitCode:
     with bar(console) as shown:
         done = [len(log_of(seed_folder(folder, seed))) for seed in experiment.seeds]
         first = "cloning" if experiment.start is None else "first look"
+        step_now = "updates" if any(done) else first
         task = shown.add_task(
-            "updates" if any(done) else first,
+            step_now,
             total=updates * len(experiment.seeds),
             completed=sum(max(0, lines - 1) for lines in done),
         )
 
-        step_now = ["updates" if any(done) else first]
-
         def watch(step: TrainingStep) -> None:
+            nonlocal step_now
             if step.what == "update":
                 shown.advance(task)
             last = "last look" if step.update == step.updates else "updates"
-            step_now[0] = first if step.what == "final" else last
-            shown.update(task, description=step_now[0])
+            step_now = first if step.what == "final" else last
+            shown.update(task, description=step_now)
             look = _evaluation_line(step)
             if look:
                 shown.console.print(look, highlight=False)
@@ -432,7 +428,7 @@ def _run(console: Console, folder: Path) -> ExitCode:
             if news:
                 say(shown.console, news, "yellow")
             elif planned:
-                shown.update(task, description=f"{step_now[0]}: {over:,} of {planned:,} games")
+                shown.update(task, description=f"{step_now}: {over:,} of {planned:,} games")
 
         try:
             run_training(folder, watch, games)
