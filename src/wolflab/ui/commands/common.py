@@ -51,6 +51,12 @@ _begun: ContextVar[str | None] = ContextVar("begun", default=None)
 """The command that resumes what this process has begun."""
 
 
+def title_of(experiment: Experiment) -> str:
+    """What a run is called at its head."""
+    title = experiment.title or experiment.name
+    return title if experiment.shard is None else f"{title}, shard {experiment.shard}"
+
+
 def begin_output(console: Console, command: str, title: str, path: Path, keep_going: bool = False) -> None:
     """Print what is run and where; from now on `stopped` names the command that resumes it."""
     set_resume_command(resumed(command, path, keep_going))

@@ -14,6 +14,7 @@ from ...files import read_file, read_text, write
 from ...lab.plans.experiment import Experiment
 from ...lab.plans.loading import load_experiment
 from ...lab.plans.registration import read_registration
+from ...lab.plans.shards import read_shard
 from ...lab.plans.sources import file_kind
 from ...lab.results.extras import Extras, extras, extras_of_all
 from ...lab.results.kept_registration import keep_registration
@@ -42,9 +43,10 @@ from .common import (
     preflight_models,
     prepare_resume,
     print_reasons,
+    title_of,
 )
 from .export import write_blocks
-from .options import KeepGoing, OnVillage, Out, Resume, RunPath, Set, Yes, commands
+from .options import KeepGoing, OnVillage, Out, Resume, RunPath, Set, ShardOf, Yes, commands
 from .tournament import resume_tournament
 
 
@@ -63,6 +65,7 @@ def run(
     resume: Resume = None,
     yes: Yes = False,
     keep_going: KeepGoing = False,
+    shard: ShardOf = None,
     registration: Annotated[
         Path | None,
         typer.Option(help="Begin only with the plan in this file of `wolflab register`.", show_default=False),
@@ -80,6 +83,7 @@ def run(
                 f"{experiment} is a tournament; it is run by: wolflab tournament {experiment}"
             )
         plan = load_experiment(experiment, set_, village)
+        plan = plan if shard is None else plan.of_shard(*read_shard(shard))
         registered = None if registration is None else _as_registered(plan, registration)
         players = [each for name in plan.conditions for each in plan.cast(name).items()]
         keyless = None if plan.village is None else f"wolflab run {experiment} --village"
@@ -90,10 +94,10 @@ def run(
             keep_registration(store, registered)
     else:
         assert resume is not None
-        if village or out is not None or registration is not None:
+        if village or any(given is not None for given in (out, shard, registration)):
             raise ExperimentError(
-                "--resume takes up a run where it lies; --village, --out and --registration belong to a new "
-                "run"
+                "--resume takes up a run where it lies; --village, --out, --shard and --registration belong to "
+                "a new run"
             )
         with Store.open_for_reading(resume) as stopped_run:
             tournament = is_tournament(stopped_run)
@@ -101,7 +105,7 @@ def run(
             raise typer.Exit(resume_tournament(screen, resume, set_, yes, keep_going))
         store = WatchedStore.resume(resume)
     with store:
-        begin_output(screen, "run", store.experiment.title or store.experiment.name, store.path, keep_going)
+        begin_output(screen, "run", title_of(store.experiment), store.path, keep_going)
         if resume is None:
             if second := second_poll_in_words(store.experiment):
                 say(screen, second)
