@@ -276,8 +276,8 @@ class Experiment(Part):
         most = max(self.planned(name).deals for name in self.conditions)
         if self.shard.of > most:
             raise ValueError(
-                f"shard: {self.shard.of} shards are too many for {most} deals, each of which is in one shard; "
-                f"use {most} shards at most"
+                f"shard: {self.shard.of} shards are too many for {most} deals, each of which is in "
+                f"one shard; use {most} shards at most"
             )
 
     def _check_pairs(self) -> None:

@@ -104,8 +104,8 @@ def merge_shards(paths: Sequence[Path], out: Path, partial: bool = False) -> lis
     found = shards_in(paths)
     if found[0].wolflab != __version__:
         raise StoreError(
-            f"{found[0]} was begun by Wolflab {found[0].wolflab}, and this is {__version__}; merge shards with "
-            "the version that played them"
+            f"{found[0]} was begun by Wolflab {found[0].wolflab}, and this is {__version__}; merge shards "
+            "with the version that played them"
         )
     new = not (out / "run.sqlite").is_file()
     with _merged_run(found[0], out) as run:
@@ -113,8 +113,8 @@ def merge_shards(paths: Sequence[Path], out: Path, partial: bool = False) -> lis
             lacking = [one for one in missing_shards(found) if run.meta(_mark(one)) is None]
             if lacking and not partial:
                 raise ExperimentError(
-                    f"shards {', '.join(map(str, lacking))} are missing; name them too, or add --partial: the "
-                    "merged run can then play their games"
+                    f"shards {', '.join(map(str, lacking))} are missing; name them too, or add --partial: "
+                    "the merged run can then play their games"
                 )
             number = numbering(run.experiment)
             run.plan(planned_games(run.experiment), number)
@@ -163,14 +163,14 @@ def _checked(found: Sequence[FoundShard], run: Store, number: NumberOf) -> Itera
                 continue
             if kept is not None:
                 raise StoreError(
-                    f"{one} has been played on since it was merged into {run.path}; merge the shards anew, into "
-                    "a new directory"
+                    f"{one} has been played on since it was merged into {run.path}; merge the shards anew, "
+                    "into a new directory"
                 )
             places = _places(one.experiment)
             if not begun.isdisjoint(places):
                 raise StoreError(
-                    f"{run.path} has begun games of {one} itself, so that they would be there twice; merge the "
-                    "shards anew, into a new directory"
+                    f"{run.path} has begun games of {one} itself, so that they would be there twice; merge "
+                    "the shards anew, into a new directory"
                 )
             _check_games(one, store, places, number)
             yield store
@@ -185,7 +185,7 @@ def _places(experiment: Experiment) -> set[tuple[str, int, int]]:
 def _check_games(
     one: FoundShard, store: Store, places: Iterable[tuple[str, int, int]], number: NumberOf
 ) -> None:
-    """StoreError for a game that is not of the shard; RecordError for a damaged record, and another game's."""
+    """StoreError for a game that is not of the shard; RecordError for a damaged or another game's record."""
     for row in store.games():
         place = row.condition, row.deal, row.repeat
         where = f"{one}, game {row.id}"

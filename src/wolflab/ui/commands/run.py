@@ -96,8 +96,8 @@ def run(
         assert resume is not None
         if village or any(given is not None for given in (out, shard, registration)):
             raise ExperimentError(
-                "--resume takes up a run where it lies; --village, --out, --shard and --registration belong to "
-                "a new run"
+                "--resume takes up a run where it lies; --village, --out, --shard and --registration belong "
+                "to a new run"
             )
         with Store.open_for_reading(resume) as stopped_run:
             tournament = is_tournament(stopped_run)

@@ -41,7 +41,9 @@ _NAMED = 5
 def status(
     runs: Annotated[
         list[Path],
-        typer.Argument(help="The directory of a run, a training, a judge …; or of several shards."),
+        typer.Argument(
+            help="The directory of a run, a training, a judge …; or those of shards.", show_default=False
+        ),
     ],
 ) -> None:
     """Show the progress of a run, a training, a judge …, and how to resume it."""
@@ -52,11 +54,7 @@ def status(
     if found:
         lacking = missing_shards(found)
         there = f"{len(found):,} of {counted(found[0].shard.of, 'shard')} are here"
-        say(
-            screen,
-            f"{there}; missing: {', '.join(map(str, lacking))}" if lacking else there,
-            "yellow" if lacking else "",
-        )
+        say(screen, f"{there}; missing: {', '.join(map(str, lacking))}" if lacking else there)
 
 
 def show_status(screen: Console, run: Path) -> None:
