@@ -394,7 +394,7 @@ class Experiment(Part):
         if "budget" in data:
             data["shard"]["budget"] = data["budget"]
             part = Shard(number=number, of=of).part(self.budget)
-            data["budget"] = part.model_dump(exclude_unset=True)
+            data["budget"] = part.model_dump(exclude_none=True)
         return checked(data, self.name)
 
     def whole(self) -> Experiment:

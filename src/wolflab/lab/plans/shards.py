@@ -40,18 +40,15 @@ class Shard(Part):
         """The part of a budget that this shard may spend; the parts add up to the budget. ExperimentError for
         fewer tokens than shards.
         """
-        parts: dict[str, int | float] = {}
-        if budget.tokens is not None:
-            each, over = divmod(budget.tokens, self.of)
-            if not each:
+        tokens = budget.tokens
+        if tokens is not None:
+            if tokens < self.of:
                 raise ExperimentError(
-                    f"--shard {self}: a budget of {budget.tokens} tokens cannot be divided among {self.of} "
+                    f"--shard {self}: a budget of {tokens} tokens cannot be divided among {self.of} "
                     "shards; raise budget.tokens, or use fewer shards"
                 )
-            parts["tokens"] = each + (self.number <= over)
-        if budget.usd is not None:
-            parts["usd"] = budget.usd / self.of
-        return BudgetSpec(**parts)
+            tokens = tokens // self.of + (self.number <= tokens % self.of)
+        return BudgetSpec(tokens=tokens, usd=None if budget.usd is None else budget.usd / self.of)
 
 
 def read_shard(text: str) -> tuple[int, int]:
