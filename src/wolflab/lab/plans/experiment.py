@@ -389,11 +389,12 @@ class Experiment(Part):
         """One of the shards of the experiment, with its part of the budget. Raises ExperimentError for an
         experiment without shards, or without this one.
         """
-        data = self.model_dump(mode="json", exclude_unset=True)
+        whole = self.whole()
+        data = whole.model_dump(mode="json", exclude_unset=True)
         data["shard"] = {"number": number, "of": of}
         if "budget" in data:
             data["shard"]["budget"] = data["budget"]
-            part = Shard(number=number, of=of).part(self.budget)
+            part = Shard(number=number, of=of).part(whole.budget)
             data["budget"] = part.model_dump(exclude_none=True)
         return checked(data, self.name)
 

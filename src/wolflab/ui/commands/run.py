@@ -14,7 +14,6 @@ from ...files import read_file, read_text, write
 from ...lab.plans.experiment import Experiment
 from ...lab.plans.loading import load_experiment
 from ...lab.plans.registration import read_registration
-from ...lab.plans.shards import read_shard
 from ...lab.plans.sources import file_kind
 from ...lab.results.extras import Extras, extras, extras_of_all
 from ...lab.results.kept_registration import keep_registration
@@ -39,6 +38,7 @@ from .common import (
     command_with_yes,
     end,
     leave,
+    part_of,
     play_games,
     preflight_models,
     prepare_resume,
@@ -82,8 +82,7 @@ def run(
             raise ExperimentError(
                 f"{experiment} is a tournament; it is run by: wolflab tournament {experiment}"
             )
-        plan = load_experiment(experiment, set_, village)
-        plan = plan if shard is None else plan.of_shard(*read_shard(shard))
+        plan = part_of(load_experiment(experiment, set_, village), shard)
         registered = None if registration is None else _as_registered(plan, registration)
         players = [each for name in plan.conditions for each in plan.cast(name).items()]
         keyless = None if plan.village is None else f"wolflab run {experiment} --village"

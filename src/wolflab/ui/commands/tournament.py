@@ -13,7 +13,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from ...errors import ExperimentError
-from ...lab.plans.shards import read_shard
 from ...lab.plans.tournament_plan import from_flags, load_tournament, make_tournament
 from ...lab.results.extras import Extras, extras_of_tournament
 from ...lab.results.summaries import summary
@@ -46,6 +45,7 @@ from .common import (
     command_with_yes,
     end,
     leave,
+    part_of,
     play_games,
     preflight_models,
     prepare_resume,
@@ -107,8 +107,7 @@ def tournament(
         changes = [f"{name}={value}" for name, value in flags.items() if value is not None]
         named = load_tournament(file, [*changes, *set_], village)
     keyless = None if named.village is None else f"wolflab tournament {file} --village"
-    plan = named.experiment()
-    plan = plan if shard is None else plan.of_shard(*read_shard(shard))
+    plan = part_of(named.experiment(), shard)
     preflight_models(plan, list(named.entrants.items()), keyless)
     beginning = forecast_first(screen, plan, yes, command_with_yes())
     path = out or new_directory(Path("runs"), named.name)
