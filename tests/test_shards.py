@@ -23,10 +23,13 @@ from test_run import committed_calls, over_http, records
 from wolflab.errors import ExperimentError, StoreError, WolflabError
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build
+from wolflab.lab.plans.numbering import numbering
+from wolflab.lab.plans.registration import Registration
 from wolflab.lab.plans.shards import read_shard
 from wolflab.lab.plans.specs import BudgetSpec
+from wolflab.lab.results.kept_registration import keep_registration, kept_registration
 from wolflab.lab.runs.merging import merge_shards
-from wolflab.lab.runs.runner import play_run
+from wolflab.lab.runs.runner import planned_games, play_run
 from wolflab.lab.runs.verification import verify_run
 from wolflab.lab.storage.embedding_cache import EmbeddingCache
 from wolflab.lab.storage.run_files import held
@@ -144,14 +147,16 @@ def test_a_tournament_with_a_policy_is_merged_with_its_files(tmp_path: Path) -> 
     assert "which no shard has; take out stop" in refused.stderr
 
 
-def test_vectors_adaptations_and_lateness_are_taken_over(tmp_path: Path) -> None:
+def test_vectors_adaptations_lateness_and_a_registration_are_taken_over(tmp_path: Path) -> None:
     parts, embedder = shards(tmp_path, RANDOM), HashingEmbedder()
+    registered = Registration.of(build(RANDOM)).written().encode()
     for n, path in enumerate(parts, 1):
         with EmbeddingCache.open(path / "run.sqlite") as cache:
             rows = np.full((2, 512), n, np.float32)
             cache.put(embedder, [b"both", b"%d" % n], rows, Usage(10 * n, 0, 0, 0.5))
         with Store.resume(path) as store:
             store.remember("late", f"{n}.0")
+            keep_registration(store, registered)
             store._db.execute("INSERT INTO adaptations VALUES ('m', ?)", (f"what {n} forced",))
     for _ in range(2):
         merge_shards(parts[::-1], tmp_path / "merged")
@@ -161,6 +166,9 @@ def test_vectors_adaptations_and_lateness_are_taken_over(tmp_path: Path) -> None
         assert cache.spent() == (30, 1.0)
     with Store.open_for_reading(tmp_path / "merged") as store:
         assert store.meta("late") == "2.0"
+        kept = kept_registration(store)
+        assert kept is not None
+        assert not kept.deviations
         assert store.adaptations() == [("m", "what 1 forced"), ("m", "what 2 forced")]
 
 
@@ -177,7 +185,10 @@ def test_missing_shards_are_named_and_come_later_or_are_played_by_the_merged_run
     assert records(merged) == records(played(tmp_path / "whole", build(RANDOM)))
     with pytest.raises(StoreError, match=r"has begun games of .* \(shard 1/3\) itself"):
         merge_shards([one], merged, partial=True)
+    with Store.create(tmp_path / "anew", build(RANDOM)) as store:  # a merge that was killed left this
+        store.plan(planned_games(store.experiment), numbering(store.experiment))
     assert not merge_shards([one, two, three], tmp_path / "anew")
+    assert records(tmp_path / "anew") == records(merged)
 
 
 def other(path: Path, **changes: Any) -> Path:
@@ -199,6 +210,7 @@ SWAPPED = "UPDATE records SET data = (SELECT data FROM records WHERE game = {}) 
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
+        (lambda path: other(path, name="u"), "their names are t and u"),
         (lambda path: other(path, seed=2), "other rules, players, seed, strata or probes decide"),
         (lambda path: other(path, deals=6), "they plan other games of all"),
         (lambda path: other(path, conditions={"a": {}}), "their conditions are all and a"),
@@ -208,7 +220,7 @@ SWAPPED = "UPDATE records SET data = (SELECT data FROM records WHERE game = {}) 
         (lambda path: execute(path, "UPDATE records SET data = x'00' WHERE game = 4"), "is no record"),
         (lambda path: execute(path, "UPDATE games SET deal = 0 WHERE id = 4"), "no game of this shard"),
     ],
-    ids=["seed", "plan", "conditions", "twice", "version", "record", "chain", "game"],
+    ids=["name", "seed", "plan", "conditions", "twice", "version", "record", "chain", "game"],
 )
 def test_what_does_not_belong_together_is_refused(
     spoil: Callable[[Path], Any], words: str, tmp_path: Path

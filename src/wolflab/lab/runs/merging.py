@@ -82,6 +82,8 @@ def _check_alike(one: FoundShard, other: FoundShard) -> None:
 
 def _difference(one: Experiment, other: Experiment) -> str:
     """What is played otherwise in two experiments; "" if nothing is."""
+    if one.name != other.name:
+        return f"their names are {one.name} and {other.name}"
     if [*one.conditions] != [*other.conditions]:
         return f"their conditions are {', '.join(one.conditions)} and {', '.join(other.conditions)}"
     for name in one.conditions:

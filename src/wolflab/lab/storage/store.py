@@ -38,7 +38,7 @@ from .call_store import BEGUN, LATENESS, CallStore
 from .embedding_cache import copy_vectors
 from .packing import Packed, Unpacked, forgotten, pack, totals_by_model, unpack
 from .quotes import Quotes
-from .run_files import has_table, locked, must_be_new, transaction, unlocked, writer
+from .run_files import has_table, locked, must_be_new, readable, transaction, unlocked, writer
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS games (
@@ -510,13 +510,18 @@ class Store(CallStore):
         with self._transaction():
             for other in runs:
                 for table, insert in _TAKEN_OVER.items():
-                    rows = other._db.execute(f"SELECT * FROM {table}")
-                    values = ", ".join("?" * len(rows.description))
-                    self._db.executemany(f"{insert} INTO {table} VALUES ({values})", rows)
+                    columns = self._db.execute(f"SELECT * FROM {table} LIMIT 0").description
+                    values = ", ".join("?" * len(columns))
+                    self._db.executemany(f"{insert} INTO {table} VALUES ({values})", other._rows(table))
                 copy_vectors(other._db, self._db)
                 self.remember(BEGUN, min(self.begun.date, other.begun.date), anew=True)
                 if float(other.meta(LATENESS) or 0) > float(self.meta(LATENESS) or 0):
                     self.remember(LATENESS, str(other.meta(LATENESS)), anew=True)
+
+    def _rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a table, in the order in which they were written."""
+        with readable(self.path):  # so that an error names the run that is read
+            yield from self._db.execute(f"SELECT * FROM {table}")
 
     def progress_digest(self) -> str:
         """A hash of which games are over and of what was spent; it differs once a run has gone on."""
