@@ -293,6 +293,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
     run, pool, labels = str(home / "run"), str(home / "a.pool"), str(home / "labels")
     wolflab("run", str(home / "base.yaml"), "--out", run)
     wolflab("run", str(home / "base.yaml"), "--out", run + "2", "-o", "others.model.noise=0.5")
+    wolflab("run", str(home / "base.yaml"), "--shard", "1/1", "--out", str(home / "shard"))
     wolflab("experience", "build", run, "-o", pool)
     wolflab("annotate", "sample", run, "-o", labels)
     with (home / "labels" / "items.csv").open(encoding="utf-8-sig", newline="") as file:
@@ -340,6 +341,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "runs/second": run + "2",
         "runs/mine": run + "2",
         "status runs/model": run,
+        "shards/*": str(home / "shard"),
         "my-experiment.yaml": "quickstart",
         "my.yaml": "train-small",
         "GAME": "1",

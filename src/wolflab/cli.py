@@ -28,6 +28,7 @@ _COMMANDS = {
     "power": "Plan the number of deals for a comparison, from a pilot run.",
     "register": "Write down an experiment's plan before it is run, for `wolflab run --registration`.",
     "status": "Show the progress of a run, a training, a judge …, and how to resume it.",
+    "merge": "Merge the shards of a run into one run, as if it had been played at once.",
     "play": "Play one game, live: watch it, or take a seat.",
     "serve": "Serve tables at which people play among agents, in the browser; or, with RUNS, runs to look "
     "at.",

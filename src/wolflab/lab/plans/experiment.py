@@ -23,6 +23,7 @@ from ...text.asking.sentences import listed
 from ...text.probes import PROBES
 from .named import with_seated
 from .scenes import SCENES, rulesets_of_deals
+from .shards import Shard
 from .sources import checking, validation_sentence
 from .specs import (
     MOST,
@@ -143,6 +144,8 @@ class Experiment(Part):
     """Conditions at several values of one quantity, drawn as curves."""
     renamed: list[RenamedCondition] = Field(default_factory=list)
     """Conditions that `-o` renamed or merged; written by Wolflab."""
+    shard: Shard | None = None
+    """The part of the games that is played (`lab.plans.shards`); written by Wolflab."""
     _rulesets: dict[str, Ruleset] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="before")
@@ -196,6 +199,7 @@ class Experiment(Part):
         self._check_pairs()
         self._check_planted()
         self._check_measures()
+        self._check_shard()
         return self
 
     def _check_policy(self) -> None:
@@ -255,6 +259,25 @@ class Experiment(Part):
         if any(spec.recipe == PERSON for spec in self.cast(name).values()):
             raise ValueError(
                 f"conditions.{name}: wordings are for models, and a person plays here; remove wordings"
+            )
+
+    def _check_shard(self) -> None:
+        """No game of a shard waits for games of others, and each shard has a game."""
+        if self.shard is None:
+            return
+        for name in self.conditions:
+            if any(spec.pool is None for spec in self.experience(name)):
+                raise ValueError(
+                    f"shard: players of {name} learn from games of the run, which no shard has all of; play "
+                    "the experiment without --shard, or name a pool's file (experience.pool)"
+                )
+            if any(spec.recipe == PERSON for spec in self.cast(name).values()):
+                raise ValueError(f"shard: a person plays in {name}; games with people have no shards")
+        most = max(self.planned(name).deals for name in self.conditions)
+        if self.shard.of > most:
+            raise ValueError(
+                f"shard: {self.shard.of} shards are too many for {most} deals, each of which is in "
+                f"one shard; use {most} shards at most"
             )
 
     def _check_pairs(self) -> None:
@@ -353,13 +376,36 @@ class Experiment(Part):
         return [spec for spec, made in stages if made and made.source == "model" and made.candidates > 1]
 
     def places(self, condition: str) -> list[tuple[int, int]]:
-        """(deal, repeat) of a condition's planned games, deal by deal."""
+        """(deal, repeat) of a condition's planned games, deal by deal; of a shard, those of its deals."""
         deals, repeats, first_deal, first_repeat = self.planned(condition)
         return [
             (deal, repeat)
             for deal in range(first_deal, first_deal + deals)
+            if self.shard is None or self.shard.has(deal)
             for repeat in range(first_repeat, first_repeat + repeats)
         ]
+
+    def of_shard(self, number: int, of: int) -> Experiment:
+        """One of the shards of the experiment, with its part of the budget. Raises ExperimentError for an
+        experiment without shards, or without this one.
+        """
+        whole = self.whole()
+        data = whole.model_dump(mode="json", exclude_unset=True)
+        data["shard"] = {"number": number, "of": of}
+        if "budget" in data:
+            data["shard"]["budget"] = data["budget"]
+            part = Shard(number=number, of=of).part(whole.budget)
+            data["budget"] = part.model_dump(exclude_none=True)
+        return checked(data, self.name)
+
+    def whole(self) -> Experiment:
+        """The experiment that a shard is a part of, with its budget; of any other, itself."""
+        if self.shard is None:
+            return self
+        data = self.model_dump(mode="json", exclude_unset=True)
+        before = data.pop("shard").get("budget")
+        data.pop("budget", None)
+        return checked(data | ({} if before is None else {"budget": before}), self.name)
 
     def planned(self, condition: str) -> PlannedGames:
         """The planned games of a condition. A fork has a repeat for each continuation of each parent."""

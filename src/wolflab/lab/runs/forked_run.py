@@ -49,7 +49,7 @@ def forked_experiment(store: Store, row: GameRow, fork: Mapping[str, Any]) -> Ex
     with checking(where, ForkSpec, "docs/forks.md"):
         spec = ForkSpec(games_of=row.condition, **fork)
     data = store.experiment.model_dump(mode="json", exclude_unset=True)
-    for name in (*_COMPARING, "budget"):  # the game itself was paid for before
+    for name in (*_COMPARING, "budget", "shard"):  # the game itself was paid for before
         data.pop(name, None)
     written = data.get("conditions", {"all": {}})
     conditions: dict[str, Any] = {}

@@ -204,7 +204,18 @@ def rehearse(experiment: Experiment, games: int = GAMES, kept: int = 24) -> Rehe
 def _reduced(experiment: Experiment, each: int) -> Experiment:
     """The experiment with at most `each` games in each condition."""
     data = experiment.model_dump(mode="json", exclude_unset=True)
-    for name in ("budget", "renamed", "published", "baseline", "contrasts", "curve", "planted", "village"):
+    apart = (
+        "budget",
+        "renamed",
+        "published",
+        "baseline",
+        "contrasts",
+        "curve",
+        "planted",
+        "village",
+        "shard",
+    )
+    for name in apart:
         data.pop(name, None)
     several = min(experiment.wordings, each)
     data |= {"name": "rehearsal", "workers": 1, "concurrency": _AT_ONCE, "wordings": several}

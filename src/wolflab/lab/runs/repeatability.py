@@ -78,8 +78,12 @@ def _item(name: str, model: Model) -> BatchItem[None]:
 
 
 def _asked(experiment: Experiment) -> dict[str, str | dict[str, Any]]:
-    """Name with settings → the model, for those of players of forks that are behind a server."""
+    """Name with settings → the model, for those of players of forks that are behind a server. Of several
+    shards, the first one asks.
+    """
     specs: dict[str, str | dict[str, Any]] = {}
+    if experiment.shard is not None and experiment.shard.number > 1:
+        return specs
     for condition in experiment.forks:
         fork = experiment.fork(condition)
         for player in experiment.cast(condition).values() if fork is not None and fork.asks_players else ():

@@ -141,7 +141,7 @@ def erased_requests(store: Store, row: GameRow) -> set[str]:
     return {key for key, call in store.calls(row.id).items() if call.request == FORGOTTEN}
 
 
-def _check_place(store: Store, row: GameRow, record: GameRecord, where: str) -> None:
+def check_place(store: Store, row: GameRow, record: GameRecord, where: str) -> None:
     """RecordError for the record of another game, and for an incomplete one."""
     if record.outcome is None:
         raise RecordError(f"{where}: the record ends in mid-game, but the game is stored as {row.status}")
@@ -244,7 +244,7 @@ def verify_game(store: Store, row: GameRow, agents: bool, builder: PlayerBuilder
     record = store.record(row.id)
     where = f"{store.path.name}, game {row.id}"
     steps = verify(record, where)
-    _check_place(store, row, record, where)
+    check_place(store, row, record, where)
     check_fork(store, row, record, where)
     _check_probes(store.experiment, record, lambda probes: polls_due(probes, steps, record.ruleset), where)
     _check_totals(store, row, store.erased, where)

@@ -134,7 +134,7 @@ async def playing(
     builder = builder or PlayerBuilder(experiment, store.path, store.spent(), tell=tell)
     try:
         store.plan(planned_games(experiment), number)
-        _plan_further(store, number)  # a run may have been interrupted between its last game and this step
+        plan_further(store, number)  # a run may have been interrupted between its last game and this step
         rows = store.games()
         if not all(row.over for row in rows):
             if reached:
@@ -165,7 +165,7 @@ async def playing(
                     await _play_waiting(games, store, builder, over, first.further)
             if builder.budget.closed:
                 break
-            _plan_further(store, number)
+            plan_further(store, number)
         if first.broken is not None:
             for row in store.games("planned"):
                 store.stop(row.id, "planned", first.broken.sentence)
@@ -214,7 +214,7 @@ def planned_games(experiment: Experiment) -> list[tuple[str, int, int]]:
     return [(name, *place) for name in names for place in experiment.places(name)]
 
 
-def _plan_further(store: Store, number: NumberOf) -> None:
+def plan_further(store: Store, number: NumberOf) -> None:
     """Plan what follows from the finished games: deals in place of void ones, and forks."""
     store.plan(further_games(store.experiment, store.games()), number)
     store.plan(fork_games(store, store.experiment), number)
@@ -222,9 +222,10 @@ def _plan_further(store: Store, number: NumberOf) -> None:
 
 def further_games(experiment: Experiment, games: Sequence[GameRow]) -> list[tuple[str, int, int]]:
     """The deals that replace void games, for each condition whose games are all over. games: those of the
-    run. In a stratified design a deal is replaced by one of its own stratum.
+    run. In a stratified design a deal is replaced by one of its own stratum. A shard replaces none: the run
+    that shards are merged into does.
     """
-    if not experiment.redraw_void:
+    if not experiment.redraw_void or experiment.shard is not None:
         return []
     by_condition: dict[str, list[GameRow]] = {name: [] for name in experiment.conditions}
     for row in games:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...errors import StoreError
+from ...errors import ExperimentError, StoreError
 from ...files import read_text
 from ...match import Draws, dealt
 from ...metrics.behaviours import SideName
@@ -71,12 +71,20 @@ class TournamentPlan:
     """Of mixed tables."""
 
 
-def start_tournament(path: Path, tournament: Tournament) -> Store:
-    """Start a tournament's run in an empty directory."""
+def start_tournament(path: Path, tournament: Tournament, experiment: Experiment | None = None) -> Store:
+    """Start a tournament's run in an empty directory. experiment: a shard of the tournament's, or the same
+    with other settings of its servers; None: the tournament's.
+    """
+    experiment = experiment or tournament.experiment()
+    if experiment.shard is not None and tournament.stop is not None:
+        raise ExperimentError(
+            f"--shard {experiment.shard}: when this tournament stops depends on the results of all its games "
+            "(stop), which no shard has; take out stop, or play it without --shard"
+        )
     beside, facts = {FILE: tournament.written()}, {_LOOKS: _rule_for_looks(tournament)}
     if tournament.rotations:
         facts[_ROTATIONS] = json.dumps(tournament.rotations)
-    return Store.create(path, tournament.experiment(), beside, facts)
+    return Store.create(path, experiment, beside, facts)
 
 
 def is_tournament(store: Store) -> bool:
@@ -109,13 +117,8 @@ def plan_of(store: Store) -> TournamentPlan:
 
     Raises StoreError for any other run, and for a file that was changed.
     """
-    file = store.path / FILE
     if is_tournament(store):
-        data, where = read_fields(file, "tournament")
-        # In files of older versions; now published entrants are matched by who plays.
-        data.pop("called", None)
-        made = make_tournament(as_meant(data, store.meanings), where=where)
-        _check_begun(store, made, file)
+        made = tournament_in(store)
         tables = tuple(made.published)
         return TournamentPlan(made.pairs, made.stop, tables, made.werewolves, made.rotations)
     if rotations := rotations_of(store):
@@ -131,6 +134,17 @@ def plan_of(store: Store) -> TournamentPlan:
         pairs.append(pair)
     looks = json.loads(store.meta(_LOOKS) or "{}")
     return TournamentPlan(tuple(pairs), Stop(**looks["stop"]) if looks else None)
+
+
+def tournament_in(store: Store) -> Tournament:
+    """The tournament that a run began as, from its file. StoreError if the file was changed."""
+    file = store.path / FILE
+    data, where = read_fields(file, "tournament")
+    # In files of older versions; now published entrants are matched by who plays.
+    data.pop("called", None)
+    made = make_tournament(as_meant(data, store.meanings), where=where)
+    _check_begun(store, made, file)
+    return made
 
 
 def _rule_for_looks(made: Tournament) -> str:

@@ -106,7 +106,8 @@ LATENESS = "late"
 """The key in `meta` of the event loop's delay in seconds, kept if it was long."""
 _BY_TYPE = (TypeError, ValueError, AttributeError, LookupError, OverflowError, MemoryError, ExceptionGroup)
 """Errors raised for values of a wrong type."""
-_BEGUN = "begun"
+BEGUN = "begun"
+"""The key in `meta` of the day on which the run began."""
 _PROGRESS = "progress "
 _UNNAMED = "0.1.0"
 """The version of a run that does not name the version that began it."""
@@ -205,7 +206,7 @@ class CallStore:
                     store._check_version()  # before anything is added to a file of another version
                 else:
                     today = datetime.now(UTC).date().isoformat()
-                    facts = {"version": VERSION, "wolflab": __version__, _BEGUN: today, **facts}
+                    facts = {"version": VERSION, "wolflab": __version__, BEGUN: today, **facts}
                 make_tables(db, cls.schema, facts)
                 store._check_begun()
                 store._close_open_calls()
@@ -717,7 +718,7 @@ class CallStore:
     @property
     def begun(self) -> RunStart:
         """When and with which version the run was begun."""
-        return RunStart("", self.meta("wolflab") or "", self.meta(_BEGUN) or "")
+        return RunStart("", self.meta("wolflab") or "", self.meta(BEGUN) or "")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

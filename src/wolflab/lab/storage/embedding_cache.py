@@ -278,6 +278,29 @@ def spent_on_vectors(db: sqlite3.Connection) -> Usage:
     return Usage(int(row[0]), cost=float(row[1]))
 
 
+def copy_vectors(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
+    """Add the vectors in one run's file to another's, with their cost, inside a transaction of `target`. The
+    first stored vector of a text stays.
+    """
+    if not has_table(source, "embedders"):
+        return
+    for statement in filter(str.strip, _SCHEMA.split(";")):
+        target.execute(statement)
+    for number, *embedder in source.execute("SELECT * FROM embedders").fetchall():
+        target.execute(
+            "INSERT INTO embedders (digest, description, dimensions, prompt_tokens, cost) "
+            "VALUES (?, ?, ?, ?, ?) ON CONFLICT (digest) DO UPDATE SET "
+            "dimensions = max(dimensions, excluded.dimensions), "
+            "prompt_tokens = prompt_tokens + excluded.prompt_tokens, cost = cost + excluded.cost",
+            embedder,
+        )
+        own = target.execute("SELECT id FROM embedders WHERE digest = ?", embedder[:1]).fetchone()
+        vectors = source.execute("SELECT text, vector FROM embeddings WHERE embedder = ?", (number,))
+        target.executemany(
+            "INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)", ((*own, *vector) for vector in vectors)
+        )
+
+
 @contextmanager
 def _usable(path: Path) -> Iterator[None]:
     try:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -33,10 +34,11 @@ from ..plans.loading import load_experiment
 from ..plans.meanings import FIRST, MEANINGS, with_meanings
 from ..plans.numbering import NumberOf
 from ..plans.specs import PERSON
-from .call_store import CallStore
+from .call_store import BEGUN, LATENESS, CallStore
+from .embedding_cache import copy_vectors
 from .packing import Packed, Unpacked, forgotten, pack, totals_by_model, unpack
 from .quotes import Quotes
-from .run_files import has_table, locked, must_be_new, transaction, unlocked, writer
+from .run_files import has_table, locked, must_be_new, readable, transaction, unlocked, writer
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS games (
@@ -53,6 +55,12 @@ CREATE TABLE IF NOT EXISTS sittings (
   place INTEGER NOT NULL, PRIMARY KEY (game, seat));
 """
 _KEEP_ROW = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
+_TAKEN_OVER = {
+    **dict.fromkeys(("calls", "likeliest", "tiers", "attempts", "totals", "records", "rows"), "INSERT"),
+    **dict.fromkeys(("blocks", "adaptations", "meta"), "INSERT OR IGNORE"),
+    "games": "INSERT OR REPLACE",
+}
+"""The tables of a run that is merged into another; see `Store.take_over`."""
 _ASKER = "game/"
 _MEANINGS, _READING = "meanings", "reading"
 _MEANINGS_BEFORE = "recipes"
@@ -492,6 +500,38 @@ class Store(CallStore):
         if has_table(self._db, "embeddings"):
             with self._transaction():
                 self._db.execute("DELETE FROM embeddings")
+
+    # -- merging --------------------------------------------------------------------------
+
+    def take_over(self, runs: Iterable[Store]) -> None:
+        """Add the games of other runs of the same plan, with all that was stored with them, in one
+        transaction. No game may have been begun in two of them, or in this one.
+        """
+        with self._transaction():
+            for other in runs:
+                for table, insert in _TAKEN_OVER.items():
+                    columns = self._db.execute(f"SELECT * FROM {table} LIMIT 0").description
+                    values = ", ".join("?" * len(columns))
+                    self._db.executemany(f"{insert} INTO {table} VALUES ({values})", other._rows(table))
+                copy_vectors(other._db, self._db)
+                self.remember(BEGUN, min(self.begun.date, other.begun.date), anew=True)
+                if float(other.meta(LATENESS) or 0) > float(self.meta(LATENESS) or 0):
+                    self.remember(LATENESS, str(other.meta(LATENESS)), anew=True)
+
+    def _rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a table, in the order in which they were written."""
+        with readable(self.path):  # so that an error names the run that is read
+            yield from self._db.execute(f"SELECT * FROM {table}")
+
+    def progress_digest(self) -> str:
+        """A hash of which games are over and of what was spent; it differs once a run has gone on."""
+        parts = (
+            "SELECT id, status, error FROM games",
+            "SELECT * FROM totals",
+            "SELECT * FROM attempts",
+        )
+        found = [self._db.execute(part).fetchall() for part in parts]
+        return blake2b(json.dumps(found).encode(), digest_size=16).hexdigest()
 
     # -- rows -----------------------------------------------------------------------------
 

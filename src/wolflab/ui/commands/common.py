@@ -30,6 +30,7 @@ from rich.text import Text
 from ...errors import ModelError, StoreError
 from ...files import write
 from ...lab.plans.experiment import Experiment
+from ...lab.plans.shards import read_shard
 from ...lab.plans.specs import PlayerSpec
 from ...lab.results.extras import Extras
 from ...lab.runs import runner
@@ -49,6 +50,17 @@ _EVERY = 0.5
 
 _begun: ContextVar[str | None] = ContextVar("begun", default=None)
 """The command that resumes what this process has begun."""
+
+
+def title_of(experiment: Experiment) -> str:
+    """What a run is called at its head."""
+    title = experiment.title or experiment.name
+    return title if experiment.shard is None else f"{title}, shard {experiment.shard}"
+
+
+def part_of(plan: Experiment, shard: str | None) -> Experiment:
+    """The part of an experiment that `--shard` names; without it, all."""
+    return plan if shard is None else plan.of_shard(*read_shard(shard))
 
 
 def begin_output(console: Console, command: str, title: str, path: Path, keep_going: bool = False) -> None:

@@ -57,6 +57,10 @@ Out = Annotated[Path | None, typer.Option(help="Directory of this run (default: 
 Resume = Annotated[
     Path | None, typer.Option(help="Resume this run where it stopped; -o changes its budget, concurrency …")
 ]
+ShardOf = Annotated[
+    str | None,
+    typer.Option("--shard", help="Play one part of the games, as 3/64; `wolflab merge` joins the parts."),
+]
 Yes = Annotated[
     bool,
     typer.Option(

@@ -38,13 +38,15 @@ from .common import (
     command_with_yes,
     end,
     leave,
+    part_of,
     play_games,
     preflight_models,
     prepare_resume,
     print_reasons,
+    title_of,
 )
 from .export import write_blocks
-from .options import KeepGoing, OnVillage, Out, Resume, RunPath, Set, Yes, commands
+from .options import KeepGoing, OnVillage, Out, Resume, RunPath, Set, ShardOf, Yes, commands
 from .tournament import resume_tournament
 
 
@@ -63,6 +65,7 @@ def run(
     resume: Resume = None,
     yes: Yes = False,
     keep_going: KeepGoing = False,
+    shard: ShardOf = None,
     registration: Annotated[
         Path | None,
         typer.Option(help="Begin only with the plan in this file of `wolflab register`.", show_default=False),
@@ -79,7 +82,7 @@ def run(
             raise ExperimentError(
                 f"{experiment} is a tournament; it is run by: wolflab tournament {experiment}"
             )
-        plan = load_experiment(experiment, set_, village)
+        plan = part_of(load_experiment(experiment, set_, village), shard)
         registered = None if registration is None else _as_registered(plan, registration)
         players = [each for name in plan.conditions for each in plan.cast(name).items()]
         keyless = None if plan.village is None else f"wolflab run {experiment} --village"
@@ -90,10 +93,10 @@ def run(
             keep_registration(store, registered)
     else:
         assert resume is not None
-        if village or out is not None or registration is not None:
+        if village or any(given is not None for given in (out, shard, registration)):
             raise ExperimentError(
-                "--resume takes up a run where it lies; --village, --out and --registration belong to a new "
-                "run"
+                "--resume takes up a run where it lies; --village, --out, --shard and --registration belong "
+                "to a new run"
             )
         with Store.open_for_reading(resume) as stopped_run:
             tournament = is_tournament(stopped_run)
@@ -101,7 +104,7 @@ def run(
             raise typer.Exit(resume_tournament(screen, resume, set_, yes, keep_going))
         store = WatchedStore.resume(resume)
     with store:
-        begin_output(screen, "run", store.experiment.title or store.experiment.name, store.path, keep_going)
+        begin_output(screen, "run", title_of(store.experiment), store.path, keep_going)
         if resume is None:
             if second := second_poll_in_words(store.experiment):
                 say(screen, second)

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from ...lab.plans.specs import BudgetSpec
 from ...lab.results.costs import cost_without_prices, run_cost
+from ...lab.runs.merging import missing_shards, shards_in
 from ...lab.runs.tournament_games import is_tournament
 from ...lab.runs.work import budget_needed
 from ...lab.storage.call_store import LATENESS
@@ -36,14 +37,28 @@ _NAMED = 5
 """Open calls, and reasons, that are listed one by one."""
 
 
-@commands.command("status", epilog="Example:  `wolflab status runs/…`")
+@commands.command("status", epilog="Examples:  `wolflab status runs/…`  ·  `wolflab status shards/*`")
 def status(
-    run: Annotated[
-        Path, typer.Argument(help="The directory of a run, a training, a judge …", show_default=False)
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="The directory of a run, a training, a judge …; or those of shards.", show_default=False
+        ),
     ],
 ) -> None:
     """Show the progress of a run, a training, a judge …, and how to resume it."""
     screen = console()
+    found = shards_in(runs) if len(runs) > 1 else []
+    for run in [one.path for one in found] or runs:
+        show_status(screen, run)
+    if found:
+        lacking = missing_shards(found)
+        there = f"{len(found):,} of {counted(found[0].shard.of, 'shard')} are here"
+        say(screen, f"{there}; missing: {', '.join(map(str, lacking))}" if lacking else there)
+
+
+def show_status(screen: Console, run: Path) -> None:
+    """Print the progress of one directory."""
     if (run / TRAINING).is_file():
         show_progress(screen, run)
         return

@@ -40,8 +40,18 @@ from ..wording import (
     prediction_in_words,
     trouble_marks,
 )
-from .common import begin_output, command_with_yes, end, leave, play_games, preflight_models, prepare_resume
-from .options import RULES, KeepGoing, OnVillage, Out, Resume, Set, Yes, check_alone, commands
+from .common import (
+    begin_output,
+    command_with_yes,
+    end,
+    leave,
+    part_of,
+    play_games,
+    preflight_models,
+    prepare_resume,
+    title_of,
+)
+from .options import RULES, KeepGoing, OnVillage, Out, Resume, Set, ShardOf, Yes, check_alone, commands
 
 
 @commands.command(
@@ -71,6 +81,7 @@ def tournament(
     show: Annotated[Path | None, typer.Option(help="Only show this run's tables.")] = None,
     yes: Yes = False,
     keep_going: KeepGoing = False,
+    shard: ShardOf = None,
 ) -> None:
     """Play everybody against everybody on both sides, then print win rates and ratings."""
     screen = console()
@@ -96,10 +107,11 @@ def tournament(
         changes = [f"{name}={value}" for name, value in flags.items() if value is not None]
         named = load_tournament(file, [*changes, *set_], village)
     keyless = None if named.village is None else f"wolflab tournament {file} --village"
-    preflight_models(named.experiment(), list(named.entrants.items()), keyless)
-    beginning = forecast_first(screen, named.experiment(), yes, command_with_yes())
+    plan = part_of(named.experiment(), shard)
+    preflight_models(plan, list(named.entrants.items()), keyless)
+    beginning = forecast_first(screen, plan, yes, command_with_yes())
     path = out or new_directory(Path("runs"), named.name)
-    start_tournament(path, named).close()
+    start_tournament(path, named, plan).close()
     with WatchedStore.resume(path) as store:
         raise typer.Exit(_played(screen, store, True, beginning, keep_going))
 
@@ -116,8 +128,7 @@ def resume_tournament(
 def _played(
     console: Console, store: WatchedStore, reached: bool, beginning: Beginning, keep_going: bool
 ) -> ExitCode:
-    title = store.experiment.title or store.experiment.name
-    begin_output(console, "tournament", title, store.path, keep_going)
+    begin_output(console, "tournament", title_of(store.experiment), store.path, keep_going)
     ok = play_games(console, store, play_tournament, beginning, reached, keep_going)
     return end(console, store, "tournament", ok, show_tournament(console, store), keep_going)
 

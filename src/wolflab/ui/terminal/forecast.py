@@ -172,7 +172,8 @@ def _games_left(
     games = planned or {name: len(experiment.places(name)) for name in experiment.conditions}
     if store is None:
         return dict(games)
-    ends = ("done",) if store.experiment.redraw_void else ("done", "void")
+    redrawn = store.experiment.redraw_void and store.experiment.shard is None
+    ends = ("done",) if redrawn else ("done", "void")
     over = Counter(row.condition for row in store.games() if row.status in ends)
     return {name: max(0, games[name] - over[name]) for name in games}
 
