@@ -35,10 +35,11 @@ from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.run_files import TRAINING
 from wolflab.lab.storage.store import Store
 from wolflab.lab.training import embedding
-from wolflab.lab.training.learning import learn_from, learned
+from wolflab.lab.training.learning import learn_from, learned, read_learned
 from wolflab.lab.training.recorded import NOTHING_DRAWN, THERE_ALREADY, RecordedChoices, recorded_choices
 from wolflab.lab.training.rounds import (
     RoundsSpec,
+    learned_after,
     load_rounds,
     rehearse_rounds,
     rounds_in,
@@ -529,6 +530,19 @@ def test_games_that_all_end_alike_teach_nothing() -> None:
     lost = choices._replace(won=np.zeros(len(choices.won)))
     assert not learn(lost).advantage.any()
     assert not cross_fitted(lost)["learned"].any()
+
+
+def test_rounds_learn_from_the_learner_alone(tmp_path: Path) -> None:
+    """Not from other players that draw among candidates too, here among fixed intents."""
+    plan, out = tmp_path / "plan.yaml", tmp_path / "out"
+    data = {"name": "x", "rules": {"preset": "doctor", "max_rounds": 1}, "model": "village", "rounds": 1}
+    others = {"model": {"model": "village", "phrases": "b"}, "recipe": "atomic"}
+    plan.write_text(json.dumps(data | {"deals": 30, "learners": "werewolves", "others": others}))
+    ended = wolflab("train", str(plan), "--out", str(out))
+    assert ended.returncode == 0, ended.stderr
+    found = read_learned(learned_after(out, 1))
+    assert found.models == ("village",)
+    assert {gain.where.partition(",")[0] for gain in found.gains} == {"werewolves"}
 
 
 def test_a_training_in_rounds_is_checked(tmp_path: Path) -> None:
