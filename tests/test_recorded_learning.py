@@ -372,7 +372,7 @@ def test_too_few_games_and_wrong_flags_are_refused(explored: Path, tmp_path: Pat
     assert not (tmp_path / "none").exists()
     for words, why in (
         (("--from", str(few), "-o", "a=b"), "takes no -o"),
-        (("train-small", "--embedder", "x"), "goes with --from"),
+        (("train-small", "--tokens", "0"), "goes with --from"),
     ):
         ended = wolflab("train", *words)
         assert ended.returncode == 2
