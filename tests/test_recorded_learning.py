@@ -20,7 +20,7 @@ from http_server import FakeServer, Fault, running
 from test_experience_runs import embedding_server
 from wolflab.agents.choosing import noted_choice
 from wolflab.agents.policy.checkpoint import Checkpoint, NumpyPolicy, load_policy, save
-from wolflab.agents.policy.features import CONTEXTS, contexts, features_length, stack
+from wolflab.agents.policy.features import CONTEXTS, PHASES, contexts, features_length, stack
 from wolflab.agents.policy.network import LinearConfig, probabilities
 from wolflab.agents.policy.policy import Observation, Weights
 from wolflab.agents.recipes import RECIPES
@@ -298,6 +298,17 @@ def test_a_planted_advantage_is_found_and_none_is_not() -> None:
     for name, of_choices in gains.items():
         error = of_choices.std() / len(of_choices) ** 0.5
         assert abs(of_choices.mean()) < 4 * error, name
+
+
+def test_a_side_whose_own_choices_are_not_known_is_imitated_and_judged_too() -> None:
+    """The village's model was asked for its choice; the Werewolves' policy has probabilities alone."""
+    choices, _ = planted(60, explore=0.5, worth=0.0, skill=1.0, seed=1)
+    wolf = choices.context >= len(PHASES)
+    assert choices.asked.all()
+    one_side = choices._replace(own=np.where(wolf, -1, choices.own))
+    assert one_side.asked.all()
+    some = one_side._replace(own=np.where(np.arange(len(wolf)) % 2, one_side.own, -1))
+    np.testing.assert_array_equal(some.asked, wolf | (some.own >= 0))
 
 
 def test_whole_games_are_weighted_by_what_a_policy_would_choose() -> None:
