@@ -19,7 +19,7 @@ from embedding_server import EmbeddingServer
 from http_server import FakeServer, Fault, running
 from wolflab.agents.choosing import noted_choice
 from wolflab.agents.policy.checkpoint import Checkpoint, NumpyPolicy, load_policy, save
-from wolflab.agents.policy.features import CONTEXTS, contexts, features_length, stack
+from wolflab.agents.policy.features import CONTEXTS, PHASES, contexts, features_length, stack
 from wolflab.agents.policy.network import LinearConfig, probabilities
 from wolflab.agents.policy.policy import Observation, Weights
 from wolflab.agents.recipes import RECIPES
@@ -34,10 +34,11 @@ from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.run_files import TRAINING
 from wolflab.lab.storage.store import Store
 from wolflab.lab.training import embedding
-from wolflab.lab.training.learning import learn_from, learned
+from wolflab.lab.training.learning import learn_from, learned, read_learned
 from wolflab.lab.training.recorded import NOTHING_DRAWN, THERE_ALREADY, RecordedChoices, recorded_choices
 from wolflab.lab.training.rounds import (
     RoundsSpec,
+    learned_after,
     load_rounds,
     rehearse_rounds,
     rounds_in,
@@ -297,6 +298,17 @@ def test_a_planted_advantage_is_found_and_none_is_not() -> None:
         assert abs(found_for.gains.mean()) < 4 * error, name
 
 
+def test_a_side_whose_own_choices_are_not_known_is_imitated_and_judged_too() -> None:
+    """The village's model was asked for its choice; the Werewolves' policy has probabilities alone."""
+    choices, _ = planted(60, explore=0.5, worth=0.0, skill=1.0, seed=1)
+    wolf = choices.context >= len(PHASES)
+    assert choices.asked.all()
+    one_side = choices._replace(own=np.where(wolf, -1, choices.own))
+    assert one_side.asked.all()
+    some = one_side._replace(own=np.where(np.arange(len(wolf)) % 2, one_side.own, -1))
+    np.testing.assert_array_equal(some.asked, wolf | (some.own >= 0))
+
+
 def test_whole_games_are_weighted_by_what_a_policy_would_choose() -> None:
     """Two candidates, of which the second wins 4 of 5 games: π takes it more often than the player does."""
     rng = np.random.default_rng(0)
@@ -369,7 +381,7 @@ def test_too_few_games_and_wrong_flags_are_refused(explored: Path, tmp_path: Pat
     assert not (tmp_path / "none").exists()
     for words, why in (
         (("--from", str(few), "-o", "a=b"), "takes no -o"),
-        (("train-small", "--embedder", "x"), "goes with --from"),
+        (("train-small", "--tokens", "0"), "goes with --from"),
     ):
         ended = wolflab("train", *words)
         assert ended.returncode == 2
@@ -527,6 +539,19 @@ def test_games_that_all_end_alike_teach_nothing() -> None:
     lost = choices._replace(won=np.zeros(len(choices.won)))
     assert not learn(lost).advantage.any()
     assert not cross_fit(lost)["learned"].gains.any()
+
+
+def test_rounds_learn_from_the_learner_alone(tmp_path: Path) -> None:
+    """Not from other players that draw among candidates too, here among fixed intents."""
+    plan, out = tmp_path / "plan.yaml", tmp_path / "out"
+    data = {"name": "x", "rules": {"preset": "doctor", "max_rounds": 1}, "model": "village", "rounds": 1}
+    others = {"model": {"model": "village", "phrases": "b"}, "recipe": "atomic"}
+    plan.write_text(json.dumps(data | {"deals": 30, "learners": "werewolves", "others": others}))
+    ended = wolflab("train", str(plan), "--out", str(out))
+    assert ended.returncode == 0, ended.stderr
+    found = read_learned(learned_after(out, 1))
+    assert found.models == ("village",)
+    assert {gain.where.partition(",")[0] for gain in found.gains} == {"werewolves"}
 
 
 def test_a_training_in_rounds_is_checked(tmp_path: Path) -> None:

@@ -123,6 +123,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "def shy(view, ask, candidates):\n    sizes = [len(one.action) for one in candidates]\n"
         "    return sizes.index(min(sizes))\n\n"
         "def far(view, ask, candidates):\n    return 9\n"
+        "def true(view, ask, candidates):\n    return True\n"
         "def broken(view, ask, candidates):\n    return candidates['x']\n"
     )
     return tmp_path
@@ -139,7 +140,8 @@ def test_a_users_function_is_a_script(here: Path) -> None:
     ("name", "told"),
     [
         ("own_rules:far", "script own_rules:far gave 9 for 3 candidates; return the index of one, from 0"),
-        ("own_rules:broken", "own_rules.py, line 8"),
+        ("own_rules:true", "script own_rules:true gave True for 3 candidates"),
+        ("own_rules:broken", "own_rules.py, line 10"),
     ],
 )
 def test_a_users_script_that_fails_fails_its_game(here: Path, name: str, told: str) -> None:

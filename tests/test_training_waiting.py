@@ -215,7 +215,8 @@ def test_a_spent_budget_stops_it_and_a_higher_one_goes_on(
     assert learned(tmp_path / "r") == learned(folder)
     verified = wolflab("verify", "r", cwd=tmp_path)
     assert verified.returncode == 0
-    assert "and what they cost hold" in verified.stdout
+    assert f"the calls and what they cost hold: {calls:,}" in verified.stdout
+    assert "instrument check" not in (tmp_path / "r" / "training.html").read_text().lower()
 
 
 def test_a_server_that_fails_stops_it_with_a_sentence(tmp_path: Path) -> None:

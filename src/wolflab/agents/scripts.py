@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from numbers import Integral
 from types import MappingProxyType
 
 from ..errors import AgentError
@@ -36,11 +37,12 @@ class Script:
 def choice_of(name: str, view: View, ask: Ask, candidates: Sequence[Candidate]) -> int:
     """The index that the script of that name chooses; AgentError for a user's that gives none."""
     number = script_named(name)(view, ask, candidates)
-    if not isinstance(number, int) or not 0 <= number < len(candidates):
+    whole = isinstance(number, Integral) and not isinstance(number, bool)  # numpy's integers too
+    if not whole or not 0 <= number < len(candidates):
         raise AgentError(
             f"script {name} gave {number!r} for {len(candidates)} candidates; return the index of one, from 0"
         )
-    return number
+    return int(number)
 
 
 def script_named(name: str) -> Choosing:

@@ -35,7 +35,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..agents.policy.features import CONTEXTS, contexts
+from ..agents.policy.features import CONTEXTS, PHASES, contexts
 from ..agents.policy.network import probabilities
 from ..agents.policy.policy import Float32s
 
@@ -91,9 +91,10 @@ class LoggedChoices(NamedTuple):
 
     @property
     def asked(self) -> NDArray[np.bool_]:
-        """Where the player's own choice is known, bool (T,); everywhere if it never is."""
-        known = self.own >= 0
-        return known if known.any() else ~known
+        """Where the player's own choice is known, bool (T,); everywhere on a side where it never is."""
+        known, wolf = self.own >= 0, self.context >= len(PHASES)
+        sides = (known & side if (known & side).any() else side for side in (wolf, ~wolf))
+        return np.logical_or(*sides)
 
     @property
     def context(self) -> NDArray[np.int64]:

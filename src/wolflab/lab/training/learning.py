@@ -36,6 +36,7 @@ from ...policy.offline import (
     learn,
     whole_games,
 )
+from ...rules import Side
 from ...rules.ruleset import MAX_PLAYERS
 from ...stats.intervals import Estimate, clustered_estimate, divide, quotient
 from ..storage.run_files import LEARNED_FROM, held, must_be_new, new_directory
@@ -142,9 +143,9 @@ def read_learned(numbers: Path) -> LearnedFrom:
     return replace(found, policy=numbers.parent / found.policy)
 
 
-def choices_of(runs: Sequence[Path]) -> RecordedChoices:
-    """The choices of these runs; ExperimentError if there are none to learn from, or too few games."""
-    found = recorded_choices(runs)
+def choices_of(runs: Sequence[Path], side: Side | None = None) -> RecordedChoices:
+    """See `recorded_choices`; ExperimentError also for too few games."""
+    found = recorded_choices(runs, side)
     if found.games < FEWEST_GAMES or found.deals < FEWEST_DEALS:
         raise ExperimentError(
             f"{found.games} games of {found.deals} deals have choices to learn from; at least "

@@ -90,8 +90,8 @@ NOTHING_DRAWN = "nothing was drawn, so that the other candidates had no chance"
 THERE_ALREADY = "the choice is in another of these games already"
 
 
-def recorded_choices(runs: Sequence[Path]) -> RecordedChoices:
-    """The choices of all finished games of these runs.
+def recorded_choices(runs: Sequence[Path], side: Side | None = None) -> RecordedChoices:
+    """The choices of all finished games of these runs. side: whose choices; None: both sides'.
 
     Raises ExperimentError if they have none to learn from, and says why; StoreError for a folder that is no
     run.
@@ -99,7 +99,7 @@ def recorded_choices(runs: Sequence[Path]) -> RecordedChoices:
     found = RecordedChoices()
     for run in runs:
         with Store.open_for_reading(run) as store:
-            _read(store, found)
+            _read(store, found, side)
     if not found.choices:
         where = ", ".join(str(run) for run in runs)
         raise ExperimentError(f"{where}: {_nothing(found)}")
@@ -124,13 +124,15 @@ def _nothing(found: RecordedChoices) -> str:
     return f"no choice can be learned from ({told}); play with {remedy}"
 
 
-def _read(store: Store, found: RecordedChoices) -> None:
+def _read(store: Store, found: RecordedChoices, side: Side | None) -> None:
     for row in store.games("done"):
         record = store.record(row.id)
         game, shared = hash_of(record.lines[-1]), record.shared
         known = game in found.ends
         found.ends.add(game)
         for decision in recorded_decisions(record, f"{store.path.name}, game {row.id}"):
+            if side is not None and ROLES[record.roles[decision.ask.seat]].side is not side:
+                continue
             seen = _choice(record, decision, game, known or decision.ask.id in shared)
             if isinstance(seen, str):
                 found.left_out[seen] += 1

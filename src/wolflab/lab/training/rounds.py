@@ -32,6 +32,7 @@ from ...models.budget import Budget
 from ...models.embedders import resolve_embedder
 from ...models.embedders.hashing import DIMENSIONS
 from ...policy.offline import COMPONENTS
+from ...rules import Side
 from ...rules.ruleset import MAX_PLAYERS
 from ...usage import Spent
 from ..plans.experiment import Experiment, checked
@@ -284,12 +285,13 @@ def _spent_in(folder: Path, rounds: int) -> Spent:
 
 
 def learn_round(spec: RoundsSpec, folder: Path, number: int, watcher: EmbeddingWatcher) -> LearnedFrom:
-    """Learn from all rounds up to this one, and write the policy.
+    """Learn from the learner's choices of all rounds up to this one, and write the policy.
 
     Raises what `embedding.embedded` raises; then the same call goes on where it was.
     """
     runs = [round_folder(folder, past) for past in range(1, number + 1)]
-    found, budget = choices_of(runs), spec.budget
+    side = None if spec.learners == "all" else Side(spec.learners)
+    found, budget = choices_of(runs, side), spec.budget
     reads = resolve_embedder(spec.embedder, Budget(budget.tokens, budget.usd, *_spent_in(folder, number)))
     choices = found.logged(embedded(found.texts, reads, folder, runs, watcher))
     policy, result = learned(found, choices, spec.name, reads, spec.components)

@@ -248,6 +248,11 @@ class TrainingSpec(Part):
         return bool(servers_of(self)) or not all(resolve(model).instant for model in models)
 
     @property
+    def built_in(self) -> bool:
+        """Whether the built-in player is the only model."""
+        return all(spec.built_in for spec in self.players().values())
+
+    @property
     def sides(self) -> tuple[Side, ...]:
         """The sides on which the learner is evaluated."""
         side = self.training.population.side

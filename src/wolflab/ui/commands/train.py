@@ -65,6 +65,7 @@ from ..terminal.alarm import WatchedStore
 from ..terminal.console import ExitCode, console, say
 from ..terminal.forecast import Beginning, forecast_calls, forecast_first, forecast_training_first
 from ..terminal.tables import print_fitted
+from ..wording import counted
 from .common import (
     bar,
     begin_output,
@@ -126,8 +127,8 @@ def train(
         _check_learning(context)
         _learn(screen, from_, out, embedder, (tokens, usd), yes)
         return
-    for name, value in (("embedder", embedder != "hashing"), ("tokens", tokens), ("usd", usd)):
-        if value:
+    for name in ("embedder", "tokens", "usd"):
+        if (source := context.get_parameter_source(name)) is not None and source.name == "COMMANDLINE":
             raise typer.BadParameter(f"--{name} goes with --from; a training's file names its own")
     check_alone(context, ("yes",))
     if experiment is not None and is_in_rounds(experiment):
@@ -491,11 +492,12 @@ def _budget(experiment: TrainingSpec) -> str:
     """A training's budget in words. A best response is only as good as this."""
     made = experiment.training
     first = (
-        f"cloning of {made.cloning.episodes:,} games, {made.cloning.epochs} times over"
+        f"cloning of {counted(made.cloning.episodes, 'game')}, {counted(made.cloning.epochs, 'time')} over"
         if experiment.start is None
         else f"begun at {experiment.start}"
     )
-    return f"{made.updates:,} updates of {made.rollouts.episodes:,} games, {first}; for each seed"
+    updates, games = counted(made.updates, "update"), counted(made.rollouts.episodes, "game")
+    return f"{updates} of {games}, {first}; for each seed"
 
 
 def _bounds(experiment: TrainingSpec) -> bool:
@@ -565,7 +567,7 @@ def _scripts_in_words(results: Mapping[int, Result]) -> str:
             few = "" if deals >= _ENOUGH else f" These are few: use {_ENOUGH:,} to see gains of a few points."
             return (
                 f"The best script and the best position (docs/policy.md, Scripts) were chosen on "
-                f"{beside['chosen_on']:,} deals, and are judged on {deals:,} others.{few}"
+                f"{counted(beside['chosen_on'], 'deal')}, and are judged on {deals:,} others.{few}"
             )
     return ""
 
@@ -596,12 +598,13 @@ def render_training(
     title = experiment.title or experiment.name
     figure = "<p>No looks yet.</p>" if drawn is None else on_page(drawn, _CAPTION).html
     sub = f'<p class="sub">{escape(experiment.source)}</p>'
+    banner = prose.BANNER if experiment.built_in else ""
     return page(
         title,
         f'<header class="top"><div><h1>{escape(title)}</h1>{sub}</div></header>\n'
-        f"{prose.BANNER}\n<section><h2>Verdict</h2>{_verdict(experiment, results)}</section>\n"
+        f"{banner}\n<section><h2>Verdict</h2>{_verdict(experiment, results)}</section>\n"
         f"<section><h2>Curve</h2>{figure}</section>\n"
-        f"<section><h2>Last update</h2>{_last(logs)}</section>\n"
+        f"<section><h2>Last update</h2>{_last(logs, experiment.built_in)}</section>\n"
         f"<section><h2>What was trained</h2><p>{escape(_budget(experiment))}.</p>"
         f"<pre tabindex=0>{escape(experiment.written())}</pre></section>\n",
     )
@@ -618,17 +621,18 @@ def _verdict(experiment: TrainingSpec, results: Mapping[int, Result]) -> str:
     rows = [[side, *row] for side in SIDES for row in _rows(experiment, side, results)]
     if not rows:
         return "<p>The last look at held-out deals is still to come.</p>"
-    caption = "Win rates on held-out deals, at the end"
-    shown = ReportTable(caption, ("side", *_heads(experiment)), rows, instrument=True, left=[0, 2]).html
+    caption, checks = "Win rates on held-out deals, at the end", experiment.built_in
+    shown = ReportTable(caption, ("side", *_heads(experiment)), rows, instrument=checks, left=[0, 2]).html
     beside = [[side, *row] for side in SIDES for row in _beside_scripts(side, results)]
     if beside:
         caption = "Gains over the best script and the best position, on held-out deals"
-        shown += ReportTable(caption, ("side", *_SCRIPT_HEADS), beside, instrument=True, left=[0, 1, 3]).html
-        shown += f"<p>{escape(_scripts_in_words(results))}</p>" + _tried(results)
+        heads = ("side", *_SCRIPT_HEADS)
+        shown += ReportTable(caption, heads, beside, instrument=checks, left=[0, 1, 3]).html
+        shown += f"<p>{escape(_scripts_in_words(results))}</p>" + _tried(results, checks)
     return shown + (f"<p>{_NEVER_BELOW}</p>" if _bounds(experiment) else "")
 
 
-def _tried(results: Mapping[int, Result]) -> str:
+def _tried(results: Mapping[int, Result], instrument: bool) -> str:
     """The win rates by which the best scripts were chosen: the same for all seeds."""
     tried = {
         side: one["scripts"]["tried"]
@@ -639,17 +643,17 @@ def _tried(results: Mapping[int, Result]) -> str:
     names = next(iter(tried.values()))
     rows = [[name, *(f"{rates[name]:.3f}" for rates in tried.values())] for name in names]
     heads = ("script", *(f"wins as {side}" for side in tried))
-    return ReportTable("All scripts, on the deals of the choice", heads, rows, instrument=True).html
+    return ReportTable("All scripts, on the deals of the choice", heads, rows, instrument=instrument).html
 
 
-def _last(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
+def _last(logs: Mapping[int, Sequence[Mapping[str, float]]], instrument: bool) -> str:
     ends = {seed: lines[-1] for seed, lines in logs.items() if lines}
     names = sorted({name for line in ends.values() for name in line})
     rows = [
         [name, *(f"{line[name]:.4g}" if name in line else "–" for line in ends.values())] for name in names
     ]
     heads = ("", *(f"seed {seed}" for seed in ends))
-    return ReportTable("What the log says of the last update", heads, rows, instrument=True).html
+    return ReportTable("What the log says of the last update", heads, rows, instrument=instrument).html
 
 
 def curve(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> Picture | None:

@@ -144,14 +144,12 @@ def _calls(console: Console, path: Path, agents: bool) -> bool:
     if agents:
         raise StoreError(f"{path} has calls and no games; leave out --agents")
     with CallStore.open_for_reading(path) as store:
-        askers = store.askers()
-        faults = [*store.damage(), *totals_that_differ(store, askers)]
+        faults = [*store.damage(), *totals_that_differ(store, store.askers())]
+        calls = store.called().totals.calls
     for fault in faults:
         _print_fault(console, fault)
     hold = "do not hold" if faults else "hold"
-    console.print(
-        f"the calls of {counted(len(askers), 'request')} and what they cost {hold}", highlight=False
-    )
+    console.print(f"the calls and what they cost {hold}: {calls:,}", highlight=False)
     return not faults
 
 
