@@ -163,7 +163,7 @@ def test_vectors_adaptations_lateness_and_a_registration_are_taken_over(tmp_path
     with EmbeddingCache.open_for_reading(tmp_path / "merged" / "run.sqlite") as cache:
         found = cache.get(embedder.digest, [b"both", b"1", b"2"])
         assert {text: vector[0] for text, vector in found.items()} == {b"both": 1, b"1": 1, b"2": 2}
-        assert cache.spent() == (30, 1.0)
+        assert cache.spent() == Usage(30, 0, 0, 1.0)
     with Store.open_for_reading(tmp_path / "merged") as store:
         assert store.meta("late") == "2.0"
         kept = kept_registration(store)
