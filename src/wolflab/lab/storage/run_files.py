@@ -352,7 +352,8 @@ def refuse_learned(path: Path) -> None:
 def must_exist(path: Path) -> None:
     """StoreError if the directory holds no run."""
     if (path / TRAINING).is_file():
-        raise StoreError(f"{path} is a training; show it by: wolflab train --show {path}")
+        rounds = f"; each of its rounds is a run: {path / 'round-1'}" if (path / "round-1").is_dir() else ""
+        raise StoreError(f"{path} is a training; show it by: wolflab train --show {path}{rounds}")
     refuse_learned(path)
     if not (path / "run.sqlite").is_file():
         raise StoreError(
