@@ -619,7 +619,7 @@ def test_what_the_target_and_the_side_say_cannot_be_changed_beside_them(change: 
 
 @pytest.mark.usefixtures("files")
 def test_the_budget_and_the_rules_of_a_best_response_can_be_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "_run", lambda console, folder: None)
+    monkeypatch.setattr(training, "_run", lambda *_: None)
     changes = ["training.ppo.minibatches=2", "rules.max_rounds=3", "title=mine"]
     made = [word for change in changes for word in ("-o", change)]
     done = CliRunner().invoke(app, ["exploit", "vanilla", "--out", "e", *made])

@@ -277,6 +277,7 @@ DO_NOT = {
     *("name", "title", "source", "deals", "repeats", "redraw_void", "behaviours", "concurrency", "workers"),
     *(
         "budget",
+        "shard",
         "published",
         "renamed",
         "named",

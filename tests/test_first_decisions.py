@@ -90,7 +90,7 @@ def test_it_stops_between_two_games_and_says_who_why_and_how_to_go_on(
     assert f"{len(left)} games are planned: n{why}" in text
     again = f"Once that is mended, go on with: wolflab run --resume {path}. To go on all the same, add --keep"
     assert f"Some games are not over. {again}" in text
-    told = called(status, path).stdout
+    told = called(status, [path]).stdout
     assert f"{len(left)} games unfinished, not begun: n{why}" in told
     assert again in told
 

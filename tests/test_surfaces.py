@@ -236,7 +236,8 @@ def surfaces(path: Path) -> Surfaces:
         whole = all(row.over for row in store.games())
         told = on_terminal(lambda console: show_tournament(console, store)) if is_tournament(store) else ""
     errors, status = (
-        _BETWEEN.sub("", called(command, path, width=400).stdout) for command in (list_errors, show_status)
+        _BETWEEN.sub("", called(command, given, width=400).stdout)
+        for command, given in ((list_errors, path), (show_status, [path]))
     )
     found = games(path, status, terminal) | spent(path, status)
     speak = [is_language_model(one["model"] or "") for one in wolflab.open_run(path).players.rows()]
