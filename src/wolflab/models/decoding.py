@@ -56,21 +56,22 @@ def write_in_steps(
     step = _Step(model, ids, mask, width + most)
     ends = torch.tensor(list(stops), device=ids.device)
     ended = torch.zeros(rows, 1, dtype=torch.bool, device=ids.device)
-    scores, forward = step.begin(ids, mask), repeated(step.forward)
+    forward = repeated(step.forward)
     for number in range(most):
-        token = sampler(ids, scores.float()).argmax(-1, keepdim=True)
+        token = sampler(ids, step.scores.float()).argmax(-1, keepdim=True)
         ids = torch.cat([ids, token], -1)
         ended |= torch.isin(token, ends)
         if number == most - 1 or stopped() or bool(ended.all()):
             break
         step.set(token)
         forward()
-        scores = step.scores
     return ids
 
 
 class _Step:
-    """The forward pass of one token a row, with all that it reads and writes at fixed places."""
+    """The forward pass of one token a row, with all that it reads and writes at fixed places. It begins by
+    reading the prompts. scores: of the next token, (rows, vocabulary).
+    """
 
     def __init__(self, model: Any, ids: Any, mask: Any, length: int) -> None:
         import torch
@@ -84,19 +85,13 @@ class _Step:
         """Of the token in its row, without what fills up."""
         self._seen = torch.zeros(len(ids), 1, 1, length, dtype=torch.bool, device=ids.device)
         self._seen[:, 0, 0, : self._at] = mask
-        self.scores = torch.zeros(len(ids), 0)
-
-    def begin(self, ids: Any, mask: Any) -> Any:
-        """Read the prompts; the scores of the first token, (rows, vocabulary)."""
-        positions = (mask.cumsum(-1) - 1).clamp(min=0)
-        read = self._model(
+        self.scores = model(
             input_ids=ids,
             attention_mask=mask,
-            position_ids=positions,
+            position_ids=(mask.cumsum(-1) - 1).clamp(min=0),
             logits_to_keep=1,
             **self._cached,
-        )
-        return read.logits[:, -1]
+        ).logits[:, -1]
 
     def set(self, token: Any) -> None:
         """Put the next token of each row, (rows, 1), where the forward pass reads it."""

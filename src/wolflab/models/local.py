@@ -87,6 +87,11 @@ class _Kind(NamedTuple):
     stops: tuple[int, ...]
     listed: int = 0
 
+    @property
+    def pad(self) -> int:
+        """The token that fills a row up."""
+        return self.stops[0] if self.stops else 0
+
 
 @dataclass(eq=False)
 class _Call:
@@ -190,8 +195,8 @@ class LocalModel:
         if schema is not None:
             libraries("llguidance")
             # Half a reply's tokens are left for names, numbers and brackets.
-            a_token = sum(len(text) for _, text in messages) / len(prompt)
-            call.schema = json.dumps(fitting(schema, call.kind.max_tokens * a_token / 2))
+            characters = call.kind.max_tokens / 2 * sum(len(text) for _, text in messages) / len(prompt)
+            call.schema = json.dumps(fitting(schema, characters))
         budget = self._budget or Budget()
         async with budget.hold(lambda: CallLimit(Usage(len(prompt), call.kind.max_tokens))):
             reply = await self._engine.ask(call)
@@ -451,8 +456,7 @@ def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
 
     kind, widest = calls[0].kind, max(len(call.prompt) for call in calls)
     model, tokenizer = kind.loaded.model, kind.loaded.tokenizer
-    pad = kind.stops[0] if kind.stops else 0
-    rows = [[pad] * (widest - len(call.prompt)) + call.prompt for call in calls]
+    rows = [[kind.pad] * (widest - len(call.prompt)) + call.prompt for call in calls]
     seen = [[0] * (widest - len(call.prompt)) + [1] * len(call.prompt) for call in calls]
     ids, mask = (torch.tensor(each, device=model.device) for each in (rows, seen))
     sampler = _RowSampler(calls)
@@ -492,7 +496,7 @@ def _generated(
             max_new_tokens=kind.max_tokens,
             do_sample=False,
             eos_token_id=list(kind.stops) or None,
-            pad_token_id=kind.stops[0] if kind.stops else 0,
+            pad_token_id=kind.pad,
             return_dict_in_generate=True,
         ),
         logits_processor=[sampler],
@@ -553,17 +557,18 @@ class _RowSampler:
     """
 
     def __init__(self, calls: Sequence[_Call]) -> None:
+        import torch
+
         self._kind = kind = calls[0].kind
         draws = [random.Random(call.seed) for call in calls]
+        model, tokenizer = kind.loaded.model, kind.loaded.tokenizer
         steps = range(kind.max_tokens if kind.temperature else 0)
-        self._points = [[[one.random()] for one in draws] for _ in steps]
-        """A random number of each step and row."""
-        self._step = 0
-        self._numbers: Any = None
-        """The same on the device, (steps, rows, 1), from the first step on."""
+        points = [[[one.random()] for one in draws] for _ in steps]
+        self._exact = torch.float32 if model.device.type == "mps" else torch.float64
+        self._points = iter(torch.tensor(points, dtype=self._exact, device=model.device))
+        """A random number of each row, (rows, 1), step by step."""
         self._held: SchemaMasks | None = None
         if calls[0].schema:
-            model, tokenizer = kind.loaded.model, kind.loaded.tokenizer
             vocabulary = model.get_output_embeddings().weight.shape[0]
             self._held = SchemaMasks(tokenizer, vocabulary, kind.stops, [call.schema for call in calls])
         self.likeliest: list[list[dict[int, float]]] = []
@@ -594,12 +599,9 @@ class _RowSampler:
         kept = scores / kind.temperature
         if kind.top_p < 1:
             kept = TopPLogitsWarper(kind.top_p)(ids, kept)
-        exact = torch.float32 if scores.device.type == "mps" else torch.float64
-        sums = kept.softmax(-1, dtype=exact).cumsum(-1)
+        sums = kept.softmax(-1, dtype=self._exact).cumsum(-1)
         whole = sums[:, -1:]
-        if self._numbers is None:
-            self._numbers = torch.tensor(self._points, dtype=exact, device=scores.device)
-        points, self._step = self._numbers[self._step] * whole, self._step + 1
+        points = next(self._points) * whole
         # A sum that equals the whole has only tokens without a chance behind it.
         return torch.minimum((sums <= points).sum(-1, keepdim=True), (sums < whole).sum(-1, keepdim=True))
 
