@@ -189,7 +189,8 @@ def play_games(
     reached: its models have been tried. keep_going: see `runner.play_run`.
     """
     beginning.keep(store)
-    before = sum(row.over for row in store.games())
+    games = store.count_games()
+    before = games["done"] + games["void"]
     with Alarm(console, store) as alarm, _GamesShown(console, store, beginning.rehearsal) as shown:
         ok = play(store, alarm.beside(shown.watch), reached, FirstDecisions(keep_going))
         planned = shown.look()
@@ -245,16 +246,19 @@ class _GamesShown:
     def look(self) -> int:
         """Show the present state. Returns the number of planned games."""
         self._looked = monotonic()
-        rows, called = self._store.games(), self._store.called().totals
+        games, called = self._store.count_games(), self._store.called().totals
         calls, tokens, usd = called.calls, called.usage.tokens, called.usage.cost
-        over, failed = sum(row.over for row in rows), sum(row.status == "failed" for row in rows)
         parts = [f"{number(calls, 'large')} calls", f"{number(tokens, 'large')} tokens"] if tokens else []
         parts += [number(usd, "usd")] if usd else []
-        parts += [f"[red]{failed} failed[/]"] if failed else []
+        parts += [f"[red]{games['failed']} failed[/]"] if games["failed"] else []
         self._bar.update(
-            self._task, completed=over, total=len(rows), spent=" · ".join(parts), left=self._left(calls)
+            self._task,
+            completed=games["done"] + games["void"],
+            total=games.total(),
+            spent=" · ".join(parts),
+            left=self._left(calls),
         )
-        return len(rows)
+        return games.total()
 
     def _left(self, calls: int) -> float | None:
         """Seconds left at the pace of calls so far; None if that is not known."""
@@ -302,7 +306,7 @@ def end(
     if over:
         return ExitCode.UNUSABLE if extras.unusable_players else ExitCode.DONE
     print_unfinished(console, store, command, keep_going)
-    return ExitCode.BROKEN if _held_back(store.games()) else ExitCode.NOT_OVER
+    return ExitCode.BROKEN if _held_back(store) else ExitCode.NOT_OVER
 
 
 def print_unfinished(console: Console, store: Store, command: str, keep_going: bool = False) -> None:
@@ -312,9 +316,9 @@ def print_unfinished(console: Console, store: Store, command: str, keep_going: b
     say(console, f"Some games are not over. {resume_advice(store, command, keep_going)}")
 
 
-def _held_back(rows: Sequence[GameRow]) -> bool:
+def _held_back(store: Store) -> bool:
     """Whether games were not begun because a player is broken: only these are planned and have an error."""
-    return any(row.status == "planned" and row.error for row in rows)
+    return any(row.status == "planned" for row in store.stopped())
 
 
 def resume_advice(store: Store, command: str, keep_going: bool = False) -> str:
@@ -323,7 +327,7 @@ def resume_advice(store: Store, command: str, keep_going: bool = False) -> str:
     """
     higher = _higher(store)
     again = f"{resumed(command, store.path, keep_going)}{higher}"
-    if _held_back(store.games()):
+    if _held_back(store):
         return f"Once that is mended, go on with: {again}. To go on all the same, add --keep-going."
     return f"Go on with{' a higher budget' if higher else ''}: {again}"
 
@@ -331,7 +335,7 @@ def resume_advice(store: Store, command: str, keep_going: bool = False) -> str:
 def _higher(store: Store) -> str:
     """The options that raise spent budgets; "" if none is spent."""
     needed: dict[str, float] = {}
-    for row in store.games():
+    for row in store.stopped():
         if (short := budget_needed(row.error)) is not None:
             needed[short[0]] = max(needed.get(short[0], 0.0), short[1])
     budget, (tokens, usd, *_) = store.experiment.budget, store.spent()
