@@ -36,7 +36,7 @@ from ..plans.loading import load_experiment
 from ..plans.meanings import FIRST, MEANINGS, with_meanings
 from ..plans.numbering import NumberOf
 from ..plans.specs import PERSON
-from .call_store import BEGUN, LATENESS, CallStore
+from .call_store import BEGUN, LATENESS, NAMED_BLOCKS, CallStore
 from .embedding_cache import copy_vectors
 from .packing import Packed, Unpacked, forgotten, pack, totals_by_model, unpack
 from .quotes import Quotes
@@ -68,6 +68,9 @@ _OF_GAMES = "FROM games JOIN totals ON totals.asker = 'game/' || games.id"
 _MEANINGS, _READING = "meanings", "reading"
 _MEANINGS_BEFORE = "recipes"
 """The name under which older runs have the version."""
+_ASKERS_OVER = "SELECT 'game/' || id FROM games WHERE status IN ('done', 'void')"
+_PRUNED_AT_ONCE = 1000
+"""The number of games whose prompts are deleted in one transaction."""
 _SAID = """model = 'person' AND text LIKE '{"said":%' AND text NOT LIKE '{"said":""%'"""
 _LIMIT = re.compile(r"^((?:[^=]*\.)?max_tokens)=")
 """The changes that set the limit of a model's replies."""
@@ -526,6 +529,34 @@ class Store(CallStore):
         if has_table(self._db, "embeddings"):
             with self._transaction():
                 self._db.execute("DELETE FROM embeddings")
+
+    # -- pruning --------------------------------------------------------------------------
+
+    def prunable(self) -> tuple[int, int]:
+        """The number of stored prompts of finished games, and the bytes that `prune` and `scrub` free: of
+        their parts that no other prompt has, and of what was deleted from the file before.
+        """
+        of_games = f"FROM calls WHERE blocks IS NOT NULL AND asker IN ({_ASKERS_OVER})"
+        n, names = self._db.execute(f"SELECT count(*), total(length(blocks)) {of_games}").fetchone()
+        needed = f"{NAMED_BLOCKS} AND asker NOT IN ({_ASKERS_OVER})"
+        query = f"SELECT total(length(hash) + length(text)) FROM blocks WHERE hash NOT IN ({needed})"
+        parts = self._db.execute(query).fetchone()[0]
+        query = "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size"
+        return n, int(names + parts) + self._db.execute(query).fetchone()[0]
+
+    def prune(self) -> None:
+        """Delete the prompts of finished games. Hashes of requests stay, so that a replay, which makes the
+        prompts again, is checked as before. It may be interrupted, and called again.
+        """
+        over = [row.id for row in self.games() if row.over]
+        for at in range(0, len(over), _PRUNED_AT_ONCE):
+            with self._transaction():
+                self._db.executemany(
+                    "UPDATE calls SET blocks = NULL WHERE blocks IS NOT NULL AND asker = ?",
+                    [(asker(game),) for game in over[at : at + _PRUNED_AT_ONCE]],
+                )
+        with self._transaction():
+            self._drop_blocks()
 
     # -- merging --------------------------------------------------------------------------
 
