@@ -38,8 +38,8 @@ def prune(
         before = _size(run)
         sentence = (
             f"{counted(prompts, 'prompt')} of finished games can go: about {_mb(freed)} of {_mb(before)}. "
-            "Hashes stay, and a replay of a game makes its prompts again, with a version of Wolflab that asks "
-            "as this run was asked, and with the code of users' own agents"
+            "Hashes stay, and a replay of a game makes its prompts again, with a version of Wolflab that "
+            "asks as this run was asked, and with the code of users' own agents"
         )
         if not confirmed(sentence, "Delete these prompts?", yes):
             raise StoreError(f"{run}: {sentence}. Nothing was deleted; delete them with --yes")
