@@ -46,7 +46,9 @@ from ..terminal.forecast import Beginning, forecast_first, forecast_in_a_line, f
 from ..wording import SHORT_GAMES_FIRST, counted
 
 _EVERY = 0.5
-"""Seconds between two updates of the calls' totals."""
+"""Seconds between two updates of the bar, at least."""
+_SHARE = 0.04
+"""The most of a run's time that is spent on updates of the bar."""
 
 _begun: ContextVar[str | None] = ContextVar("begun", default=None)
 """The command that resumes what this process has begun."""
@@ -215,7 +217,7 @@ class _GamesShown:
         )
         self._task = self._bar.add_task("games", total=None, spent="", left=None)
         self._experiment = store.experiment  # a tournament's has only the cells played so far
-        self._begun, self._looked = monotonic(), 0.0
+        self._begun, self._due = monotonic(), 0.0
         self._had, self._over = store.called().totals.calls, 0
         self._calls: float | None = None
         """Calls that the run makes in all; None while that is not known."""
@@ -236,7 +238,7 @@ class _GamesShown:
         if progress.news:
             say(self._console, progress.news, "yellow")
             return
-        if monotonic() - self._looked > _EVERY:
+        if monotonic() > self._due:
             self.look()
         if progress.last is not None and progress.last.over:
             self._over += 1
@@ -245,7 +247,7 @@ class _GamesShown:
 
     def look(self) -> int:
         """Show the present state. Returns the number of planned games."""
-        self._looked = monotonic()
+        begun = monotonic()
         games, called = self._store.count_games(), self._store.called().totals
         calls, tokens, usd = called.calls, called.usage.tokens, called.usage.cost
         parts = [f"{number(calls, 'large')} calls", f"{number(tokens, 'large')} tokens"] if tokens else []
@@ -258,6 +260,7 @@ class _GamesShown:
             spent=" · ".join(parts),
             left=self._left(calls),
         )
+        self._due = monotonic() + max(_EVERY, (monotonic() - begun) / _SHARE)
         return games.total()
 
     def _left(self, calls: int) -> float | None:
@@ -268,7 +271,7 @@ class _GamesShown:
         return (monotonic() - self._begun) * max(self._calls - calls, 0.0) / made
 
     def _called(self, _: str) -> None:
-        if monotonic() - self._looked > _EVERY:
+        if monotonic() > self._due:
             self.look()
 
     def _correct(self, rehearsal: Rehearsal) -> None:
