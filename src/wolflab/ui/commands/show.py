@@ -48,8 +48,7 @@ _WON = {True: "the village", False: "the Werewolves", None: "nobody"}
 def show(
     run: RunPath,
     game: Annotated[
-        int | None,
-        typer.Argument(help="The game's number; without one, games are listed.", show_default=False),
+        int | None, typer.Argument(help="The game's number; without one, a list.", show_default=False)
     ] = None,
     as_: Annotated[str | None, typer.Option("--as", help="One player's log: what this seat saw.")] = None,
     thoughts: Annotated[bool, typer.Option("--thoughts", help="With what the players noted down.")] = False,
@@ -63,18 +62,14 @@ def show(
         list[str], typer.Option(help="Beside that turn, the same without this component (repeatable).")
     ] = [],
     step: Annotated[str | None, typer.Option(help="Of --prompts, this step alone: answer/3, act …")] = None,
-    page: Annotated[
-        int | None, typer.Option(min=1, help=f"Of the list, this page of {_PAGE} games.", show_default=False)
-    ] = None,
+    page: Annotated[int, typer.Option(min=1, help=f"Of the list, this page of {_PAGE} games.")] = 1,
 ) -> None:
     """List a run's games, or print one of them, or one turn of it."""
     screen = console()
     flags = {"as": as_, "thoughts": thoughts, "prompts": prompts, "turn": turn, "without": without}
     given = [name for name, value in (flags | {"step": step}).items() if value]
     if trust and given:
-        raise ExperimentError(
-            f"--trust shows the whole game's tables of trust, and takes no --{given[0]}: leave one out"
-        )
+        raise ExperimentError(f"--trust shows tables of the whole game, and takes no --{given[0]}")
     if without and turn is None:
         raise ExperimentError("--without belongs to --turn: name the turn to be taken again")
     if step is not None and not prompts:
@@ -83,8 +78,8 @@ def show(
         if game is None:
             if trust or given:
                 raise ExperimentError(f"show: which game? Name its number; wolflab show {run} lists them")
-            return _list_games(screen, store, page or 1)
-        if page is not None:
+            return _list_games(screen, store, page)
+        if page > 1:
             raise ExperimentError(f"--page is one of the list's: leave it out, or the game's number {game}")
         row, record = store.game(game), store.record(game)
         say(screen, _heading(row, record), "dim")
