@@ -277,5 +277,6 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "annotate": ("annotate", "sample", "RUN", "-o", "OUT/labels"),
     "experience": ("experience", "build", "RUN", "-o", "OUT/x.pool"),
     "erase": ("erase", "RUN", "--seat", "Player 1"),
+    "prune": ("prune", "RUN", "--yes"),
 }
 """Every command that takes a run's folder."""

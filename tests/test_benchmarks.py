@@ -44,6 +44,7 @@ TINY: dict[str, Sequence[str]] = {
     "benchmarks/interval_coverage.py": shlex.split(
         "--play populations --played 6 --repeats 2 --deals 6 --games 3"
     ),
+    "benchmarks/large_run.py": ("--games", "40"),
     "benchmarks/local_speed.py": shlex.split("--rows 2 --tokens 4 --vocabulary 500 --device cpu"),
     "benchmarks/luck.py": shlex.split("--rules 002 --deals 10 --entrants 1"),
     "benchmarks/many_games.py": ("--games", "6", "14", "--played", "4"),
@@ -158,6 +159,11 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
         (
             "benchmarks/mixed_tables.py",
             r"(?s)\| skill 0\.1 \| overall \| -?\d.*\n\d+ of 12 agree\n.*mixed tables: \d+ rated games\n",
+        ),
+        (
+            "benchmarks/large_run.py",
+            r"(?s)games a second: first tenth [1-9].*ratio \d.*tenth by tenth:( \d+){10}\n.* kB a game\n"
+            r"report: .*a page of show: .*status: .* MB\nverify: .* as fast\nplain loops: .*; ratio \d+\.\d",
         ),
         (
             "benchmarks/hostile_patterns.py",

@@ -61,6 +61,7 @@ ALSO: Mapping[str, tuple[str, ...]] = {
     ),
     "wwqa build": ("--n", "12"),
     "wwqa finetune": shlex.split("--set questions=4 --set epochs=1 --set look_every=1 --limit 2"),
+    "prune": ("--yes",),
     "serve": ("--port", "0"),
     "study": ("--port", "0"),
 }

@@ -78,6 +78,26 @@ def test_without_a_number_the_games_are_listed(store: Store, tmp_path: Path) -> 
         assert line[-1] == game.condition
 
 
+def test_a_page_reads_its_own_games_and_names_the_next(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    row_of = Store.stored_row
+
+    def reading(self: Store, game: int) -> Any:
+        read.append(game)
+        return row_of(self, game)
+
+    every = [line.split() for line in printed(store, None).splitlines()[1:-1]]
+    monkeypatch.setattr("wolflab.ui.commands.show._PAGE", 2)
+    monkeypatch.setattr(Store, "stored_row", reading)
+    pages = [printed(store, None, page=page).splitlines() for page in (1, 2, 3)]
+    assert [line.split() for _, *lines, _, _ in pages for line in lines] == every
+    assert read == [row.id for row in store.games()]
+    assert pages[0][-2] == f"Games 1 to 2 of 5; the next: wolflab show {store.path} --page 2"
+    assert pages[2][-2] == "Games 5 to 5 of 5"
+    with pytest.raises(ExperimentError, match=r"--page 4: the list of .* has 3 pages"):
+        printed(store, None, page=4)
+
+
 def test_what_became_of_a_game_stands_in_the_list(tmp_path: Path) -> None:
     data = {"name": "x", "players": {"others": {"model": "village"}}, "deals": 3}
     with Store.create(tmp_path / "r", build(data)) as made:
@@ -258,6 +278,7 @@ def test_a_turn_is_named_by_its_player_too(store: Store) -> None:
         ({"trust": True, "prompts": True}, "takes no --prompts"),
         ({"without": ["recent"]}, "belongs to --turn"),
         ({"step": "act"}, "add --prompts"),
+        ({"page": 2}, "leave it out, or the game's number 1"),
         ({"turn": "1/vote/0", "as_": "player_3"}, "is not a turn of player_3.*has seat 2"),
         ({"turn": "1/vote/0", "as_": "nobody"}, "--as nobody: there is no such player"),
         ({"turn": "1/vote/nobody"}, "--turn nobody: there is no such player; the players are Player 1, "),

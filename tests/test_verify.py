@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import yaml
@@ -16,8 +17,9 @@ from command_line import wolflab
 from test_run import experiment, over_http
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.tournament_plan import make_tournament
-from wolflab.lab.runs import runner
+from wolflab.lab.runs import runner, verification
 from wolflab.lab.runs.tournament_games import play_tournament, start_tournament
+from wolflab.lab.runs.verification import verify_run
 from wolflab.lab.storage.packing import pack, unpack
 from wolflab.lab.storage.store import Store
 from wolflab.usage import CallTotals, Usage, totals_alike
@@ -136,6 +138,21 @@ def test_what_was_taken_or_exchanged_is_seen(what: str, run: Path) -> None:
     said = " ".join((told.stdout + told.stderr).split())
     for word in words:
         assert word in said
+
+
+def test_processes_find_what_one_finds_in_the_same_order(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    change(run, *(f"UPDATE totals SET calls = 999 WHERE asker = 'game/{game}'" for game in (4, 2, 5)))
+    told: dict[int, list[str]] = {1: [], 2: []}
+    monkeypatch.setattr(verification, "_CHUNK", 1)
+    monkeypatch.setattr(verification, "_FEW", 1)
+    started = mock.Mock(wraps=verification.processes)
+    monkeypatch.setattr(verification, "processes", started)
+    with Store.open_for_reading(run) as store:
+        one, two = (verify_run(store, False, told[workers].append, workers) for workers in (1, 2))
+    assert started.call_count == 1
+    assert one == two
+    assert told[1] == told[2] == one.faults
+    assert [fault.partition(":")[0] for fault in one.faults] == ["game 2", "game 4", "game 5"]
 
 
 def test_totals_are_alike_up_to_rounding_and_no_further() -> None:

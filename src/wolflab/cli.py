@@ -34,6 +34,7 @@ _COMMANDS = {
     "at.",
     "study": "Run a study with people: consent, rules, games among agents, questions.",
     "erase": "Erase what a person said at the table, for good; the rest of the games still verifies.",
+    "prune": "Delete the stored prompts of finished games; they are made again where they are shown.",
     "report": "Print a run's tables and write its report.html.",
     "compare": "Compare the conditions of several runs, paired by deal.",
     "show": "List a run's games, or print one of them, or one turn of it.",

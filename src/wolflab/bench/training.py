@@ -12,8 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..agents.policy.checkpoint import SUFFIX, load_policy, save
+from ..lab.runs.processes import cores
 from ..lab.training.files import POLICY
-from ..lab.training.games import POPULATION, RolloutJob, cores, grouped, rollout_workers
+from ..lab.training.games import POPULATION, RolloutJob, grouped, rollout_workers
 from ..lab.training.training_plan import load_training
 from ..policy.rollout import population_members
 

@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 from ...usage import CallTotals, Cost, cost_of
 from ..plans.prices import prices_of, prices_of_all, unpriced
 from ..runs.batch import by_model
 from ..runs.rehearsal import embedder_prices
 from ..storage.call_store import CallStore
-from ..storage.store import Store, asker
+from ..storage.store import Store
 
 
 def run_cost(store: Store) -> Cost:
     """The cost of all calls of a run of games."""
     prices = {name: prices_of(store.experiment, name) for name in store.experiment.conditions}
-    spent, costless = store.spent_by(), store.costless()
-
-    def games() -> Iterator[tuple[Mapping[str, CallTotals], frozenset[str]]]:
-        for row in store.games():
-            who = asker(row.id)
-            yield spent.get(who, {}), unpriced(costless.get(who, {}), prices[row.condition])
-        yield calls_outside_games(store)
-
-    return cost_of(games(), store.spent_on_texts(), unpriced_texts(store))
+    costless = store.costless_by_condition()
+    games = [
+        (spent, unpriced(costless.get(name, {}), prices[name]))
+        for name, spent in store.spent_by_condition().items()
+    ]
+    parts = [*games, calls_outside_games(store)]
+    return cost_of(parts, store.spent_on_texts(), unpriced_texts(store))
 
 
 def calls_outside_games(store: Store) -> tuple[dict[str, CallTotals], frozenset[str]]:
     """The totals by model of the calls of a run that no game made, and the models with an unknown price."""
-    of_games = {asker(row.id) for row in store.games()}
-    made, costless = store.spent_by(), store.costless()
-    outside = [who for who in made if who not in of_games]
-    return (
-        by_model({who: made[who] for who in outside}),
-        unpriced(by_model({who: costless[who] for who in outside}), prices_of_all(store.experiment)),
-    )
+    outside = store.askers_outside_games()
+    made = {who: by for asker in outside for who, by in store.spent_by(asker).items()}
+    costless = {who: by for asker in outside for who, by in store.costless(asker).items()}
+    return by_model(made), unpriced(by_model(costless), prices_of_all(store.experiment))
 
 
 def cost_without_prices(calls: CallStore) -> Cost:

@@ -118,7 +118,9 @@ class ErrorSummary:
         self.store = store
         self._conditions = store.experiment.conditions if conditions is None else conditions
         self._builder = PlayerBuilder(store.experiment, store.path, reading=True)
-        self._over: dict[int, Mapping[PlayerLabel, Tally]] = {}
+        self._read: set[int] = set()
+        self._over: dict[tuple[str, PlayerLabel], Tally] = {}
+        """The tally of the finished games that were read."""
 
     def __enter__(self) -> ErrorSummary:
         return self
@@ -134,18 +136,17 @@ class ErrorSummary:
         """(condition, player) → tally, over all games with calls."""
         tallies: dict[tuple[str, PlayerLabel], Tally] = {}
         for row in self.store.games():
-            if row.condition in self._conditions:
-                for player, tally in self._game(row).items():
-                    tallies.setdefault((row.condition, player), Tally()).add(tally)
+            if row.condition not in self._conditions or row.id in self._read:
+                continue
+            if row.over:
+                self._read.add(row.id)
+            game = of_record(self.store.record(row.id)) if row.over else self.unfinished(row).tallies
+            for player, tally in game.items():
+                sums = self._over if row.over else tallies
+                sums.setdefault((row.condition, player), Tally()).add(tally)
+        for who, tally in self._over.items():
+            tallies.setdefault(who, Tally()).add(tally)
         return tallies
-
-    def _game(self, row: GameRow) -> Mapping[PlayerLabel, Tally]:
-        if row.id in self._over:
-            return self._over[row.id]
-        if row.over:
-            self._over[row.id] = of_record(self.store.record(row.id))
-            return self._over[row.id]
-        return self.unfinished(row).tallies
 
     def unfinished(self, row: GameRow) -> RepliesOnFile:
         """The stored replies of an unfinished game; of simultaneous requests almost all are read.

@@ -73,8 +73,7 @@ def rows_of(store: Store, which: Sequence[GameRow]) -> Iterator[MeasureRow | Non
     """The row of each of these games; None for an unfinished one."""
     experiment = store.experiment
     needed = {name: row_version(measuring_options(experiment, name)) for name in experiment.conditions}
-    versions = store.versions()
-    stale = [row.id for row in which if row.over and versions.get(row.id) != needed[row.condition]]
+    stale = [row.id for row in which if row.over and store.version(row.id) != needed[row.condition]]
     fresh = _counted_again(store, stale)
     for row in which:
         if not row.over:

@@ -1,4 +1,4 @@
-"""Worker processes that play, count or train in parallel."""
+"""Worker processes that play, count, verify or train in parallel."""
 
 from __future__ import annotations
 
@@ -39,6 +39,13 @@ class _Pool(ProcessPoolExecutor):
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
+def cores() -> int:
+    """The number of cores that this process may use; a batch system or a container may allow fewer than the
+    machine has.
+    """
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @contextmanager
 def processes(count: int, start: Callable[..., None], *given: Any) -> Iterator[ProcessPoolExecutor]:
     """`count` new interpreters; each first calls `start(*given)`, and ends with this process. Tasks that
@@ -55,7 +62,7 @@ def processes(count: int, start: Callable[..., None], *given: Any) -> Iterator[P
     except BrokenProcessPool:
         raise WolflabError(
             "a worker process was ended from outside (is memory short?), or by an agent's own code "
-            "(os._exit): go on with --resume, perhaps with fewer workers"
+            "(os._exit): run the command again (a run goes on with --resume), perhaps with fewer workers"
         ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

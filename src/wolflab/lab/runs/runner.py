@@ -146,8 +146,7 @@ async def playing(
         for row in rows:
             if not row.over and (row.error or row.status != "planned"):
                 store.stop(row.id, "planned", "")
-        while first.further() and (planned := builder.pools.ready(store.games())):
-            rows = store.games()
+        while first.further() and (planned := builder.pools.ready(rows := store.games())):
             progress.planned = len(rows)
             progress.over = sum(row.status != "planned" for row in rows)
             watch(progress)
@@ -205,7 +204,8 @@ async def _play_waiting(
 
 
 def _over_in(store: Store) -> int:
-    return sum(row.over for row in store.games())
+    games = store.count_games()
+    return games["done"] + games["void"]
 
 
 def planned_games(experiment: Experiment) -> list[tuple[str, int, int]]:

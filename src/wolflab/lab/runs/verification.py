@@ -1,27 +1,36 @@
 """Verifies a run: whether all planned games are stored, and whether their data are consistent.
 
-`replay.verify_game` checks one game. This module checks the run: the plan, the settings that it began with,
-calls without a game, and the file itself.
+`replay.verify_game` checks one game; games are independent, so several processes may share them. This module
+checks the run: the plan, the settings that it began with, calls without a game, and the file itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
 
 from ...errors import ExperimentError, ModelError, WolflabError
 from ...usage import totals_alike
 from ..plans.experiment import Experiment
 from ..storage.call_store import CallStore
+from ..storage.run_files import readable
 from ..storage.store import GIVEN_UP, GameRow, Store, asker
 from .casting import PlayerBuilder
 from .forks import fork_games
-from .replay import verify_game
+from .processes import processes, rare_collection
+from .replay import GameCheck, verify_game
 from .runner import further_games, planned_games
 from .tournament_games import experiment_due, is_tournament
 
 _NAMED = 10
 """The number of missing games that are listed."""
+_CHUNK = 25
+"""The number of games in a task for a worker process."""
+_FEW = 100
+"""Up to this number of games, starting processes takes longer than they save."""
 
 
 @dataclass
@@ -48,10 +57,24 @@ class RunVerification:
         return not self.faults and not self.missing
 
 
+class _CheckedGame(NamedTuple):
+    """What was found in one game. fault: "" if its record is valid. unseen: why its settings could not be
+    compared, else "". erased: the number of erased statements.
+    """
+
+    number: int
+    fault: str = ""
+    unseen: str = ""
+    erased: int = 0
+    check: GameCheck = GameCheck()
+
+
 def verify_run(
-    store: Store, agents: bool, tell: Callable[[str], None] = lambda fault: None
+    store: Store, agents: bool, tell: Callable[[str], None] = lambda fault: None, workers: int = 1
 ) -> RunVerification:
-    """Check a run and all its games. tell: called with each fault when it is found."""
+    """Check a run and all its games. tell: called with each fault when it is found, in the order of games.
+    workers: processes that check games; few games are checked in this one.
+    """
     found = RunVerification()
 
     def fault(sentence: str) -> None:
@@ -66,41 +89,70 @@ def verify_run(
     except WolflabError as error:
         fault(str(error))
     _compare_with_plan(_games_to_be(store, experiment, rows), rows, found)
-    builder = PlayerBuilder(store.experiment, store.path, reading=True)
-    try:
-        for row in rows:
-            if row.over:
-                _check_game(store, row, agents, builder, found, fault)
-    finally:
-        builder.close_cache()
+    with closing(_checked(store, [row.id for row in rows if row.over], agents, workers)) as games:
+        for game in games:
+            found.good += not game.fault
+            found.bad += bool(game.fault)
+            found.decided += game.check.decided
+            found.otherwise += game.check.otherwise
+            if game.erased:
+                found.erased[game.number] = game.erased
+            if game.unseen and game.unseen not in found.unseen:
+                found.unseen.append(game.unseen)
+            if game.fault:
+                fault(game.fault)
     return found
 
 
-def _check_game(
-    store: Store,
-    row: GameRow,
-    agents: bool,
-    builder: PlayerBuilder,
-    found: RunVerification,
-    fault: Callable[[str], None],
-) -> None:
+def _checked(
+    store: Store, games: Sequence[int], agents: bool, workers: int
+) -> Generator[_CheckedGame, None, None]:
+    """What was found in each of these games, in their order."""
+    chunks = [games[at : at + _CHUNK] for at in range(0, len(games), _CHUNK)]
+    if workers > 1 and len(games) > _FEW:
+        with processes(workers, _open, store.path, agents) as pool:
+            for checked in pool.map(_there, chunks):
+                yield from checked
+    else:
+        builder = PlayerBuilder(store.experiment, store.path, reading=True)
+        try:
+            with rare_collection():
+                for number in games:
+                    yield _check_game(store, number, agents, builder)
+        finally:
+            builder.close_cache()
+
+
+_opened: tuple[Store, bool, PlayerBuilder] | None = None
+"""The run of a worker process, whether agents are run again, and the builder of players."""
+
+
+def _open(path: Path, agents: bool) -> None:
+    global _opened
+    store = Store.open_for_reading(path)
+    _opened = store, agents, PlayerBuilder(store.experiment, path, reading=True)
+
+
+def _there(games: Sequence[int]) -> list[_CheckedGame]:
+    assert _opened is not None
+    store, agents, builder = _opened
+    with readable(store.path), rare_collection():
+        return [_check_game(store, number, agents, builder) for number in games]
+
+
+def _check_game(store: Store, number: int, agents: bool, builder: PlayerBuilder) -> _CheckedGame:
+    erased = 0
     try:
-        if n := store.record(row.id).erased_words:
-            found.erased[row.id] = n
-        checked = verify_game(store, row, agents, builder)
-        found.good += 1
-        found.decided += checked.decided
-        found.otherwise += checked.otherwise
+        erased = store.record(number).erased_words
+        return _CheckedGame(
+            number, erased=erased, check=verify_game(store, store.game(number), agents, builder)
+        )
     except (ModelError, ExperimentError) as error:  # weights or a policy missing on this machine
-        if agents:
-            found.bad += 1
-            fault(f"game {row.id}: {error}")
-        else:
-            found.good += 1
-            found.unseen += [why for why in [str(error)] if why not in found.unseen]
+        if not agents:
+            return _CheckedGame(number, unseen=str(error), erased=erased)
+        return _CheckedGame(number, f"game {number}: {error}", erased=erased)
     except WolflabError as error:
-        found.bad += 1
-        fault(f"game {row.id}: {error}")
+        return _CheckedGame(number, f"game {number}: {error}", erased=erased)
 
 
 def _compare_with_plan(

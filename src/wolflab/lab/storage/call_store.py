@@ -94,7 +94,8 @@ INSERT INTO totals VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (asker, model) DO
 """
 VERSION = "3"
 """The version of the tables, and of the records in a run of games."""
-_NAMED_BLOCKS = "SELECT json_extract(value, '$[1]') FROM calls, json_each(blocks) WHERE blocks IS NOT NULL"
+NAMED_BLOCKS = "SELECT json_extract(value, '$[1]') FROM calls, json_each(blocks) WHERE blocks IS NOT NULL"
+"""Selects the hashes of the blocks that stored prompts have."""
 _OPEN = "INSERT OR REPLACE INTO open_calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _CLOSE = "DELETE FROM open_calls WHERE asker = ? AND key = ?"
 _LOSE = "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -645,7 +646,7 @@ class CallStore:
     def _drop_blocks(self) -> None:
         """Delete blocks that no prompt uses."""
         self._blocks_here.clear()
-        self._db.execute(f"DELETE FROM blocks WHERE hash NOT IN ({_NAMED_BLOCKS})")
+        self._db.execute(f"DELETE FROM blocks WHERE hash NOT IN ({NAMED_BLOCKS})")
 
     def scrub(self) -> None:
         """Remove erased data from the disk; StoreError while another program reads the run."""
@@ -653,8 +654,8 @@ class CallStore:
         self._db.execute("PRAGMA busy_timeout = 2000")
         if self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
             raise Unavailable(
-                f"another program reads {self.path}, so the words are still on the disk; close it and run "
-                "the same command again"
+                f"another program reads {self.path}, so what was deleted is still on the disk; close "
+                "it and run the same command again"
             )
 
     # -- small facts ----------------------------------------------------------------------

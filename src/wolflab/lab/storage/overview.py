@@ -5,7 +5,7 @@ It is opened for each request, while another process may write: each statement s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
@@ -215,16 +215,16 @@ class RunOverview(CallStore):
         )
         return [ListedGame(*row) for row in found if row is not None]
 
-    def kept(self, ids: Sequence[int] | None = None) -> list[tuple[int, str, str, bytes]]:
+    def kept(self, ids: Sequence[int] | None = None) -> Iterator[tuple[int, str, str, bytes]]:
         """(game, condition, version, row) of done games with a stored row: of these numbers, or all."""
         ask = (
             "SELECT rows.game, condition, version, data FROM rows JOIN games ON id = rows.game "
             "WHERE status = 'done'"
         )
         if ids is None:
-            return list(self._db.execute(ask))
-        one = f"{ask} AND rows.game = ?"
-        return [row for number in ids for row in self._db.execute(one, (number,))]
+            yield from self._db.execute(ask)
+        for number in ids or ():
+            yield from self._db.execute(f"{ask} AND rows.game = ?", (number,))
 
     def done(self) -> list[int]:
         """The numbers of all done games."""

@@ -10,13 +10,15 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import sys
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 from ...errors import StoreError
 from ...fields import LARGEST_TEXT, read_yaml
@@ -34,7 +36,7 @@ from ..plans.loading import load_experiment
 from ..plans.meanings import FIRST, MEANINGS, with_meanings
 from ..plans.numbering import NumberOf
 from ..plans.specs import PERSON
-from .call_store import BEGUN, LATENESS, CallStore
+from .call_store import BEGUN, LATENESS, NAMED_BLOCKS, CallStore
 from .embedding_cache import copy_vectors
 from .packing import Packed, Unpacked, forgotten, pack, totals_by_model, unpack
 from .quotes import Quotes
@@ -62,9 +64,13 @@ _TAKEN_OVER = {
 }
 """The tables of a run that is merged into another; see `Store.take_over`."""
 _ASKER = "game/"
+_OF_GAMES = "FROM games JOIN totals ON totals.asker = 'game/' || games.id"
 _MEANINGS, _READING = "meanings", "reading"
 _MEANINGS_BEFORE = "recipes"
 """The name under which older runs have the version."""
+_ASKERS_OVER = "SELECT 'game/' || id FROM games WHERE status IN ('done', 'void')"
+_PRUNED_AT_ONCE = 1000
+"""The number of games whose prompts are deleted in one transaction."""
 _SAID = """model = 'person' AND text LIKE '{"said":%' AND text NOT LIKE '{"said":""%'"""
 _LIMIT = re.compile(r"^((?:[^=]*\.)?max_tokens)=")
 """The changes that set the limit of a model's replies."""
@@ -294,12 +300,35 @@ class Store(CallStore):
 
     def games(self, status: str | None = None) -> list[GameRow]:
         """All games, or those of one status, in order of id."""
-        where, values = ("WHERE status = ?", (status,)) if status else ("", ())
+        return self._games("WHERE status = ? ORDER BY id", status) if status else self._games("ORDER BY id")
+
+    def games_of_page(self, first: int, most: int) -> list[GameRow]:
+        """The games from index `first` on, in order of id, at most `most`."""
+        return self._games("ORDER BY id LIMIT ? OFFSET ?", most, first)
+
+    def stopped(self) -> list[GameRow]:
+        """The games that are not over and have an error, in order of id."""
+        return self._games("WHERE error != '' AND status NOT IN ('done', 'void') ORDER BY id")
+
+    def _games(self, which: str, *values: str | int) -> list[GameRow]:
         rows = self._db.execute(
-            f"SELECT id, condition, deal, repeat, status, error FROM games {where} ORDER BY id",
-            values,
+            f"SELECT id, condition, deal, repeat, status, error FROM games {which}", values
         )
-        return [GameRow(*row) for row in rows]
+        kept = sys.intern  # a run has few conditions, and may have 100,000 games
+        return [
+            GameRow(number, kept(condition), deal, repeat, cast(Status, kept(state)), error)
+            for number, condition, deal, repeat, state, error in rows
+        ]
+
+    def count_games(self) -> Counter[str]:
+        """The number of games of each status."""
+        return Counter(dict(self._db.execute("SELECT status, count(*) FROM games GROUP BY status")))
+
+    def games_timed(self) -> tuple[int, float]:
+        """The number of games that are over and took a known time, and the mean of their seconds."""
+        query = "SELECT count(*), total(seconds) FROM games WHERE status IN ('done', 'void') AND seconds > 0"
+        n, seconds = self._db.execute(query).fetchone()
+        return n, seconds / max(n, 1)
 
     def game(self, number: int) -> GameRow:
         """The game of that number; StoreError says which exist."""
@@ -501,6 +530,34 @@ class Store(CallStore):
             with self._transaction():
                 self._db.execute("DELETE FROM embeddings")
 
+    # -- pruning --------------------------------------------------------------------------
+
+    def prunable(self) -> tuple[int, int]:
+        """The number of stored prompts of finished games, and the bytes that `prune` and `scrub` free: of
+        their parts that no other prompt has, and of what was deleted from the file before.
+        """
+        of_games = f"FROM calls WHERE blocks IS NOT NULL AND asker IN ({_ASKERS_OVER})"
+        n, names = self._db.execute(f"SELECT count(*), total(length(blocks)) {of_games}").fetchone()
+        needed = f"{NAMED_BLOCKS} AND asker NOT IN ({_ASKERS_OVER})"
+        query = f"SELECT total(length(hash) + length(text)) FROM blocks WHERE hash NOT IN ({needed})"
+        parts = self._db.execute(query).fetchone()[0]
+        query = "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size"
+        return n, int(names + parts) + self._db.execute(query).fetchone()[0]
+
+    def prune(self) -> None:
+        """Delete the prompts of finished games. Hashes of requests stay, so that a replay, which makes the
+        prompts again, is checked as before. It may be interrupted, and called again.
+        """
+        over = [row.id for row in self.games() if row.over]
+        for at in range(0, len(over), _PRUNED_AT_ONCE):
+            with self._transaction():
+                self._db.executemany(
+                    "UPDATE calls SET blocks = NULL WHERE blocks IS NOT NULL AND asker = ?",
+                    [(asker(game),) for game in over[at : at + _PRUNED_AT_ONCE]],
+                )
+        with self._transaction():
+            self._drop_blocks()
+
     # -- merging --------------------------------------------------------------------------
 
     def take_over(self, runs: Iterable[Store]) -> None:
@@ -535,9 +592,10 @@ class Store(CallStore):
 
     # -- rows -----------------------------------------------------------------------------
 
-    def versions(self) -> dict[int, str]:
-        """Game → version of its stored row."""
-        return dict(self._db.execute("SELECT game, version FROM rows"))
+    def version(self, game: int) -> str | None:
+        """The version of a game's stored row, or None."""
+        found = self._db.execute("SELECT version FROM rows WHERE game = ?", (game,)).fetchone()
+        return None if found is None else found[0]
 
     def stored_row(self, game: int) -> StoredRow | None:
         """The stored row of a game, or None."""
@@ -622,6 +680,40 @@ class Store(CallStore):
             seat = int(key.split("|")[1].split("/")[2])
             found.setdefault(seat, {}).setdefault(model, []).append(usage)
         return found
+
+    def spent_by_condition(self) -> dict[str, dict[str, CallTotals]]:
+        """The totals of the calls of each condition's games, by model."""
+        rows = self._db.execute(
+            "SELECT condition, model, sum(calls), sum(prompt_tokens), sum(completion_tokens), "
+            f"sum(cached_tokens), sum(cost), sum(latency) {_OF_GAMES} GROUP BY condition, model"
+        )
+        spent: dict[str, dict[str, CallTotals]] = {}
+        for condition, model, n, *usage, latency in rows:
+            spent.setdefault(condition, {})[model] = CallTotals(n, Usage(*usage), latency)
+        return spent
+
+    def costless_by_condition(self) -> dict[str, dict[str, Usage]]:
+        """The usage of the calls with cost 0 of each condition's games, by model."""
+        found: dict[str, dict[str, Usage]] = {}
+        for table, where in (
+            ("totals", f"{_OF_GAMES} WHERE totals.cost = 0"),
+            # of a game with other calls of the model, which cost something
+            (
+                "calls",
+                f"{_OF_GAMES} JOIN calls USING (asker, model) WHERE totals.cost != 0 AND calls.cost = 0",
+            ),
+        ):
+            sums = ", ".join(f"sum({table}.{name}_tokens)" for name in ("prompt", "completion", "cached"))
+            query = f"SELECT condition, model, {sums} {where} GROUP BY condition, model"
+            for condition, model, *used in self._db.execute(query):
+                by = found.setdefault(condition, {})
+                by[model] = by.get(model, Usage()) + Usage(*used)
+        return found
+
+    def askers_outside_games(self) -> list[str]:
+        """The askers with totals that are no games of the run."""
+        query = "SELECT DISTINCT asker FROM totals WHERE asker NOT IN (SELECT 'game/' || id FROM games)"
+        return [who for (who,) in self._db.execute(query)]
 
     def costless_calls(self, game: int) -> dict[str, Usage]:
         """The usage of a game's calls with cost 0, by model."""

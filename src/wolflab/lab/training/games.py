@@ -5,7 +5,6 @@ Work is split into self-contained jobs; a job gives the same arrays in any proce
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -38,7 +37,7 @@ from ...rules import ROLES, Side
 from ..plans.policies import policy_name_of
 from ..plans.specs import PlayerSpec
 from ..runs.casting import Players
-from ..runs.processes import processes, rare_collection
+from ..runs.processes import cores, processes, rare_collection
 from ..storage.embedding_cache import WrappedEmbedder
 from .cloning_agent import CloningAgent
 from .files import frozen
@@ -343,13 +342,6 @@ class RolloutWorkers:
             yield from map(self._own.do, jobs)
             return
         yield from self._pool.map(_do, jobs)
-
-
-def cores() -> int:
-    """The number of cores that this process may use; a batch system or a container may allow fewer than the
-    machine has.
-    """
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

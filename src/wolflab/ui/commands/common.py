@@ -46,7 +46,9 @@ from ..terminal.forecast import Beginning, forecast_first, forecast_in_a_line, f
 from ..wording import SHORT_GAMES_FIRST, counted
 
 _EVERY = 0.5
-"""Seconds between two updates of the calls' totals."""
+"""Seconds between two updates of the bar, at least."""
+_SHARE = 0.04
+"""The most of a run's time that is spent on updates of the bar."""
 
 _begun: ContextVar[str | None] = ContextVar("begun", default=None)
 """The command that resumes what this process has begun."""
@@ -189,7 +191,8 @@ def play_games(
     reached: its models have been tried. keep_going: see `runner.play_run`.
     """
     beginning.keep(store)
-    before = sum(row.over for row in store.games())
+    games = store.count_games()
+    before = games["done"] + games["void"]
     with Alarm(console, store) as alarm, _GamesShown(console, store, beginning.rehearsal) as shown:
         ok = play(store, alarm.beside(shown.watch), reached, FirstDecisions(keep_going))
         planned = shown.look()
@@ -214,7 +217,7 @@ class _GamesShown:
         )
         self._task = self._bar.add_task("games", total=None, spent="", left=None)
         self._experiment = store.experiment  # a tournament's has only the cells played so far
-        self._begun, self._looked = monotonic(), 0.0
+        self._begun, self._due = monotonic(), 0.0
         self._had, self._over = store.called().totals.calls, 0
         self._calls: float | None = None
         """Calls that the run makes in all; None while that is not known."""
@@ -235,7 +238,7 @@ class _GamesShown:
         if progress.news:
             say(self._console, progress.news, "yellow")
             return
-        if monotonic() - self._looked > _EVERY:
+        if monotonic() > self._due:
             self.look()
         if progress.last is not None and progress.last.over:
             self._over += 1
@@ -244,17 +247,21 @@ class _GamesShown:
 
     def look(self) -> int:
         """Show the present state. Returns the number of planned games."""
-        self._looked = monotonic()
-        rows, called = self._store.games(), self._store.called().totals
+        begun = monotonic()
+        games, called = self._store.count_games(), self._store.called().totals
         calls, tokens, usd = called.calls, called.usage.tokens, called.usage.cost
-        over, failed = sum(row.over for row in rows), sum(row.status == "failed" for row in rows)
         parts = [f"{number(calls, 'large')} calls", f"{number(tokens, 'large')} tokens"] if tokens else []
         parts += [number(usd, "usd")] if usd else []
-        parts += [f"[red]{failed} failed[/]"] if failed else []
+        parts += [f"[red]{games['failed']} failed[/]"] if games["failed"] else []
         self._bar.update(
-            self._task, completed=over, total=len(rows), spent=" · ".join(parts), left=self._left(calls)
+            self._task,
+            completed=games["done"] + games["void"],
+            total=games.total(),
+            spent=" · ".join(parts),
+            left=self._left(calls),
         )
-        return len(rows)
+        self._due = monotonic() + max(_EVERY, (monotonic() - begun) / _SHARE)
+        return games.total()
 
     def _left(self, calls: int) -> float | None:
         """Seconds left at the pace of calls so far; None if that is not known."""
@@ -264,7 +271,7 @@ class _GamesShown:
         return (monotonic() - self._begun) * max(self._calls - calls, 0.0) / made
 
     def _called(self, _: str) -> None:
-        if monotonic() - self._looked > _EVERY:
+        if monotonic() > self._due:
             self.look()
 
     def _correct(self, rehearsal: Rehearsal) -> None:
@@ -302,7 +309,7 @@ def end(
     if over:
         return ExitCode.UNUSABLE if extras.unusable_players else ExitCode.DONE
     print_unfinished(console, store, command, keep_going)
-    return ExitCode.BROKEN if _held_back(store.games()) else ExitCode.NOT_OVER
+    return ExitCode.BROKEN if _held_back(store) else ExitCode.NOT_OVER
 
 
 def print_unfinished(console: Console, store: Store, command: str, keep_going: bool = False) -> None:
@@ -312,9 +319,9 @@ def print_unfinished(console: Console, store: Store, command: str, keep_going: b
     say(console, f"Some games are not over. {resume_advice(store, command, keep_going)}")
 
 
-def _held_back(rows: Sequence[GameRow]) -> bool:
+def _held_back(store: Store) -> bool:
     """Whether games were not begun because a player is broken: only these are planned and have an error."""
-    return any(row.status == "planned" and row.error for row in rows)
+    return any(row.status == "planned" for row in store.stopped())
 
 
 def resume_advice(store: Store, command: str, keep_going: bool = False) -> str:
@@ -323,7 +330,7 @@ def resume_advice(store: Store, command: str, keep_going: bool = False) -> str:
     """
     higher = _higher(store)
     again = f"{resumed(command, store.path, keep_going)}{higher}"
-    if _held_back(store.games()):
+    if _held_back(store):
         return f"Once that is mended, go on with: {again}. To go on all the same, add --keep-going."
     return f"Go on with{' a higher budget' if higher else ''}: {again}"
 
@@ -331,7 +338,7 @@ def resume_advice(store: Store, command: str, keep_going: bool = False) -> str:
 def _higher(store: Store) -> str:
     """The options that raise spent budgets; "" if none is spent."""
     needed: dict[str, float] = {}
-    for row in store.games():
+    for row in store.stopped():
         if (short := budget_needed(row.error)) is not None:
             needed[short[0]] = max(needed.get(short[0], 0.0), short[1])
     budget, (tokens, usd, *_) = store.experiment.budget, store.spent()

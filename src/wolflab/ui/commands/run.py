@@ -109,10 +109,10 @@ def run(
             if second := second_poll_in_words(store.experiment):
                 say(screen, second)
         else:
-            games = store.games()
-            over = sum(row.over for row in games)
-            if over < len(games):
-                say(screen, f"{over} of {counted(len(games), 'game')} are over; going on with the others")
+            games = store.count_games()
+            over, planned = games["done"] + games["void"], games.total()
+            if over < planned:
+                say(screen, f"{over} of {counted(planned, 'game')} are over; going on with the others")
             beginning, reached = prepare_resume(screen, store, set_, yes)
         ok = play_games(screen, store, play_run, beginning, reached, keep_going)
         raise typer.Exit(end(screen, store, "run", ok, report_run(screen, store), keep_going))

@@ -29,9 +29,11 @@ from ...text.notes import Answered, Asked, Content, Reflected, Suggested, Though
 from ..notes import acted, message_numbers, note_lines
 from ..terminal.console import console, say
 from ..terminal.game import show_record
-from ..wording import cut
+from ..wording import counted, cut
 from .options import RunPath, commands
 
+_PAGE = 100
+"""The games on one page of the list."""
 _ERROR = 60
 """The most characters of a game's error in the list."""
 _WON = {True: "the village", False: "the Werewolves", None: "nobody"}
@@ -46,7 +48,7 @@ _WON = {True: "the village", False: "the Werewolves", None: "nobody"}
 def show(
     run: RunPath,
     game: Annotated[
-        int | None, typer.Argument(help="The game's number; without one, all are listed.", show_default=False)
+        int | None, typer.Argument(help="The game's number; without one, a list.", show_default=False)
     ] = None,
     as_: Annotated[str | None, typer.Option("--as", help="One player's log: what this seat saw.")] = None,
     thoughts: Annotated[bool, typer.Option("--thoughts", help="With what the players noted down.")] = False,
@@ -60,15 +62,14 @@ def show(
         list[str], typer.Option(help="Beside that turn, the same without this component (repeatable).")
     ] = [],
     step: Annotated[str | None, typer.Option(help="Of --prompts, this step alone: answer/3, act …")] = None,
+    page: Annotated[int, typer.Option(min=1, help=f"Of the list, this page of {_PAGE} games.")] = 1,
 ) -> None:
     """List a run's games, or print one of them, or one turn of it."""
     screen = console()
     flags = {"as": as_, "thoughts": thoughts, "prompts": prompts, "turn": turn, "without": without}
     given = [name for name, value in (flags | {"step": step}).items() if value]
     if trust and given:
-        raise ExperimentError(
-            f"--trust shows the whole game's tables of trust, and takes no --{given[0]}: leave one out"
-        )
+        raise ExperimentError(f"--trust shows tables of the whole game, and takes no --{given[0]}")
     if without and turn is None:
         raise ExperimentError("--without belongs to --turn: name the turn to be taken again")
     if step is not None and not prompts:
@@ -77,7 +78,9 @@ def show(
         if game is None:
             if trust or given:
                 raise ExperimentError(f"show: which game? Name its number; wolflab show {run} lists them")
-            return _list_games(screen, store)
+            return _list_games(screen, store, page)
+        if page > 1:
+            raise ExperimentError(f"--page is one of the list's: leave it out, or the game's number {game}")
         row, record = store.game(game), store.record(game)
         say(screen, _heading(row, record), "dim")
         if trust:
@@ -115,14 +118,18 @@ def _heading(row: GameRow, record: GameRecord) -> str:
     return f"game {row.id}: {', '.join(parts)}"
 
 
-def _list_games(console: Console, store: Store) -> None:
-    """Print a line for each game of a run."""
+def _list_games(console: Console, store: Store, page: int) -> None:
+    """Print a line for each game on one page of a run's list."""
+    every = store.count_games().total()
+    pages, first = max(1, -(-every // _PAGE)), (page - 1) * _PAGE
+    if page > pages:
+        raise ExperimentError(f"--page {page}: the list of {store.path} has {counted(pages, 'page')}")
     table = Table(box=None, padding=(0, 2, 0, 0))
     for head in ("game", "deal", "repeat", "rounds"):
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("won by", overflow="fold")
     table.add_column("condition", overflow="fold")
-    games = store.games()
+    games = store.games_of_page(first, _PAGE)
     for game, row in zip(games, rows_of(store, games), strict=True):
         rounds, result = "–", str(game.status)
         if row is not None and game.status == "done":
@@ -133,6 +140,9 @@ def _list_games(console: Console, store: Store) -> None:
             str(game.id), str(game.deal), str(game.repeat), rounds, escape(result), escape(game.condition)
         )
     console.print(table)
+    if pages > 1:
+        further = f"; the next: wolflab show {store.path} --page {page + 1}" if page < pages else ""
+        say(console, f"Games {first + 1:,} to {first + len(games):,} of {every:,}{further}", "dim")
     say(console, f"One of them: wolflab show {store.path} {games[0].id if games else 1}", "dim")
 
 

@@ -170,12 +170,11 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
         how, cost = resume_advice(store, command), run_cost(store)
         if (path / STUDY).is_file():
             again = f"wolflab study FILE --out {shlex.quote(str(path))}"
-            spent = any(budget_needed(row.error) for row in store.games())
+            spent = any(budget_needed(row.error) for row in store.stopped())
             first = "Write a higher experiment.budget in the study's file, then go on" if spent else "Go on"
             how = f"{first} with the command that began it: {again}"
         given_up = counts.of("failed") if store.has_people else 0  # these are planned again
-        timed = (row for row in store.games() if row.over) if work.here else ()
-        seconds = [taken for row in timed if (taken := store.seconds(row.id))]
+        timed, seconds = store.games_timed() if work.here else (0, 0.0)
     left = counts.of() - counts.over - given_up
     state = "over" if not left else "being played" if work.here else work.unseen or "stopped"
     say(console, f"{path}: {state}; {counts.over} of {counted(counts.of(), 'game')} over")
@@ -186,12 +185,11 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
         say(console, f"  {counts.begun:,} of those that are not over have made calls, which are kept")
     of = _budget_in_words(experiment.budget)
     say(console, f"  {_took(counts, cost)}{of}" if counts.tokens else f"  no calls that are paid for{of}")
-    if work.here and left and seconds:
+    if work.here and left and timed:
         at_once = min(experiment.concurrency, left)
-        each = sum(seconds) / len(seconds)
         say(
             console,
-            f"  about {duration(each * left / at_once)} left, by the {len(seconds):,} games that are over",
+            f"  about {duration(seconds * left / at_once)} left, by the {timed:,} games that are over",
         )
     for reason in overview.reasons()[:_NAMED]:
         say(

@@ -13,6 +13,8 @@ from rich.markup import escape
 from ...errors import RecordError, StoreError
 from ...lab.experience.pool_file import check_pool, is_pool
 from ...lab.plans.policies import policy_digest, require_policy
+from ...lab.plans.specs import MOST_WORKERS
+from ...lab.runs.processes import cores
 from ...lab.runs.verification import totals_that_differ, verify_run
 from ...lab.storage.call_store import CallStore
 from ...lab.storage.run_files import LEARNED_FROM, TRAINING
@@ -43,6 +45,15 @@ def verify(
     agents: Annotated[
         bool, typer.Option("--agents", help="Also play every game again from its calls.")
     ] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=MOST_WORKERS,
+            help="Processes that check games (default: one for each core).",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Verify that a run is complete and unchanged: games, hashes, rules, settings, totals; with --agents
     prompts and notes.
@@ -51,11 +62,11 @@ def verify(
         check = _pool
     elif (run / TRAINING).is_file():
         in_rounds = rounds_in(run)
-        check = _training if in_rounds is None else partial(_rounds, in_rounds)
+        check = _training if in_rounds is None else partial(_rounds, workers or cores(), in_rounds)
     elif (run / LEARNED_FROM).is_file():
         check = _learned
     else:
-        check = _calls if _has_calls_alone(run) else _run
+        check = _calls if _has_calls_alone(run) else partial(_run, workers or cores())
     finish(check(console(), run, agents))
 
 
@@ -65,9 +76,9 @@ def _print_fault(console: Console, fault: str) -> None:
     console.print(marked, highlight=False, soft_wrap=True)
 
 
-def _run(console: Console, path: Path, agents: bool) -> bool:
+def _run(workers: int, console: Console, path: Path, agents: bool) -> bool:
     with Store.open_for_reading(path) as store:
-        found = verify_run(store, agents, lambda fault: _print_fault(console, fault))
+        found = verify_run(store, agents, lambda fault: _print_fault(console, fault), workers)
         if found.good + found.bad == 0 and not found.faults:
             raise RecordError(f"{store.path} has no finished game to verify")
     checked = ", prompts and notes" if agents else ""
@@ -115,7 +126,7 @@ def _training(console: Console, path: Path, agents: bool) -> bool:
     return complete
 
 
-def _rounds(spec: RoundsSpec, console: Console, path: Path, agents: bool) -> bool:
+def _rounds(workers: int, spec: RoundsSpec, console: Console, path: Path, agents: bool) -> bool:
     """Verify the games of every round, and open its policy."""
     complete = True
     for number in range(1, spec.rounds + 1):
@@ -124,7 +135,7 @@ def _rounds(spec: RoundsSpec, console: Console, path: Path, agents: bool) -> boo
         if not run.exists() or not policy.exists():
             say(console, f"not over; go on with: wolflab train --resume {path}")
             return False
-        complete &= _run(console, run, agents)
+        complete &= _run(workers, console, run, agents)
         say(console, f"policy {digest_after(path, number)} holds: {policy}")
     return complete
 
