@@ -56,6 +56,10 @@ TINY: dict[str, Sequence[str]] = {
     "benchmarks/recorded_learning.py": shlex.split("--games 60 --explore 1 --seeds 1"),
     "benchmarks/studies.py": ("--studies", "1", "--people", "2", "--games", "1"),
     "benchmarks/withdrawals.py": ("--studies", "1", "--people", "4"),
+    "benchmarks/two_versions.py": (
+        *("--against", str(ROOT), "--rounds", "1", "--size", "1"),
+        *("--only", "games/deductive", "rollouts", "calls"),
+    ),
     "benchmarks/wwqa_leaks.py": ("sheriff", "--train", "60", "--test", "40", "--kind", "may-vote-for"),
     "benchmarks/wordings.py": ("weights", "--deals", "2", "--wordings", "3"),
     "benchmarks/replay.py": ("--days", "1", "--no-browser"),
@@ -186,6 +190,11 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
         (
             "benchmarks/runs_in_browser.py",
             r"(?s)table of 12 games.*list of runs +first +[\d.]+ ms, then +[\d.]+ ms \(ratios .*replay",
+        ),
+        (
+            "benchmarks/two_versions.py",
+            r"(?s)games/deductive: .* ms a game, ratio \d.*; 1 of 1 records the same\n"
+            r"rollouts: .* ms a decision, .*; 10 of 10 arrays .*\ncalls: .* ms a call, .*; 1 of 1 records",
         ),
         ("benchmarks/withdrawals.py", r"all: 0 faults; [1-9]\d* withdrew"),
         ("benchmarks/studies.py", r"\| person_ratio \| 1\.40 \| [12]\.\d+ \| [01] of [01] \|"),

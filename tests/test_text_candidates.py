@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -200,7 +201,7 @@ def test_numbers_and_caches_change_nothing(rules: Any, seed: int, data: st.DataO
 
 def renumbered(now: Situation, by: int) -> Situation:
     blocks = {
-        name: tuple(replace(line, number=line.number * by) for line in getattr(now, name))
+        name: tuple(msgspec.structs.replace(line, number=line.number * by) for line in getattr(now, name))
         for name in ("facts", "truths", "falsehoods", "pending")
     }
     return replace(now, **blocks)

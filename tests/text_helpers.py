@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
+import msgspec
 from hypothesis import strategies as st
 
 from rules_helpers import Choose as Chooser
@@ -168,7 +169,7 @@ def remembering(situation: Situation, recent: int, informative: int) -> Situatio
     lines = list(situation.lines)
     thought = Line(0, situation.round, "day", Reflected("I had better wait."), 0)
     lines.insert(len(lines) // 2, thought)
-    lines = [replace(line, number=at + 1, position=at) for at, line in enumerate(lines)]
+    lines = [msgspec.structs.replace(line, number=at + 1, position=at) for at, line in enumerate(lines)]
     start = max(len(lines) - recent, 0)
     talk = [isinstance(line.event, Said) and line.event.seat != situation.seat for line in lines]
     latest = list(zip(lines, talk, strict=True))[start:]

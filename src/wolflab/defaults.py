@@ -6,24 +6,36 @@ must never change: older headers would then mean something else.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 
 @cache
-def _defaults(kind: type) -> tuple[tuple[str, Any], ...]:
-    """(field, default) of a dataclass; MISSING if there is no default."""
-    defaults = []
-    for field in fields(kind):
-        default = field.default_factory() if field.default_factory is not MISSING else field.default
-        defaults.append((field.name, default))
-    return tuple(defaults)
+def _fields(kind: type) -> tuple[tuple[str, ...], tuple[Any, ...], Callable[[Any], tuple[Any, ...]]]:
+    """The names and defaults of a dataclass's fields (MISSING if there is no default), and a function that
+    reads the fields.
+    """
+    names = tuple(field.name for field in fields(kind))
+    defaults = tuple(
+        field.default_factory() if field.default_factory is not MISSING else field.default
+        for field in fields(kind)
+    )
+    if len(names) > 1:
+        return names, defaults, attrgetter(*names)
+    return names, defaults, lambda value: tuple(getattr(value, name) for name in names)
 
 
 def non_default_fields(value: Any) -> list[tuple[str, Any]]:
     """(name, value) of the fields that differ from their defaults or have none, in order."""
-    return [(n, v) for n, default in _defaults(value.__class__) if (v := getattr(value, n)) != default]
+    names, defaults, read = _fields(value.__class__)
+    return [
+        (name, given)
+        for name, given, default in zip(names, read(value), defaults, strict=True)
+        if given != default
+    ]
 
 
 def non_default_values(value: Any) -> dict[str, Any]:

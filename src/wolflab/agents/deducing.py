@@ -97,4 +97,4 @@ def _belief(judgement: Judgement, stage: Deduction, memory: Memory, places: dict
 
 
 def _living(beliefs: dict[int, Belief], now: Situation) -> tuple[Belief, ...]:
-    return tuple(belief for target, belief in sorted(beliefs.items()) if target in now.alive)
+    return tuple([belief for target, belief in sorted(beliefs.items()) if target in now.alive])

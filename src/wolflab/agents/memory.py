@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from ..rules import EVERYONE, Ask, NightFell, Note, Said, View, facts_of
 from ..text.notes import Belief, Deduced
 from ..text.questions import Layout, Line, Situation
@@ -20,8 +22,9 @@ class Memory:
 
     facts and statements are in order of time; `Line.number` is the place among all lines so far. Statements
     that the last final deduction did not cite are removed (002 §3.1). judged: the number of events before the
-    last deduction; later statements are not classified yet. shared: position → the line's number among public
-    lines, the same in every view; below 0, its number among private lines.
+    last deduction; later statements are not classified yet. shared: position → the line with its number among
+    public lines, the same in every view; below 0, its number among private lines. numbered: lines with other
+    numbers, by position and number.
     """
 
     seat: int
@@ -34,7 +37,8 @@ class Memory:
     statements: tuple[Line, ...]
     beliefs: dict[int, Belief]
     judged: int
-    shared: Mapping[int, int]
+    shared: Mapping[int, Line]
+    numbered: dict[tuple[int, int], Line]
 
 
 class _Fold:
@@ -49,7 +53,8 @@ class _Fold:
         self.statements: list[Line] = []
         self.beliefs: dict[int, Belief] = {}
         self.judged = self.lines = self.public = 0
-        self.shared: dict[int, int] = {}
+        self.shared: dict[int, Line] = {}
+        self.numbered: dict[tuple[int, int], Line] = {}
 
     def read(self, view: View, prune: bool) -> None:
         """Read the rest of the view. Notes are read in between: they remove statements before them."""
@@ -68,8 +73,9 @@ class _Fold:
                 continue  # every line has its round and phase
             self.lines += 1
             self.public += event.audience == EVERYONE
-            self.shared[position] = self.public if event.audience == EVERYONE else self.public - self.lines
             line = Line(self.lines, now.round, now.phase, event, position)
+            shared = self.public if event.audience == EVERYONE else self.public - self.lines
+            self.shared[position] = Line(shared, now.round, now.phase, event, position)
             by_other = isinstance(event, Said) and event.seat != view.seat
             (self.statements if by_other else self.facts).append(line)
         self.events, self.now = end, now
@@ -106,6 +112,7 @@ def remember(view: View, prune: bool = True) -> Memory:
         fold.beliefs,
         fold.judged,
         fold.shared,
+        fold.numbered,
     )
 
 
@@ -134,7 +141,7 @@ def situation(
             continue
         belief = current.get(line.event.seat)  # type: ignore[union-attr, arg-type]
         (truths if belief is not None and belief.reliability > alpha else falsehoods).append(line)
-    blocks = _numbered((memory.facts, truths, falsehoods, pending), layout, memory.shared)
+    blocks = _numbered(memory, (memory.facts, truths, falsehoods, pending), layout)
     return Situation(
         view.ruleset,
         view.seat,
@@ -148,25 +155,21 @@ def situation(
     )
 
 
-def _numbered(
-    blocks: tuple[Sequence[Line], ...], layout: Layout, shared: Mapping[int, int]
-) -> list[tuple[Line, ...]]:
+def _numbered(memory: Memory, blocks: tuple[Sequence[Line], ...], layout: Layout) -> list[tuple[Line, ...]]:
     """Lines with the numbers of a layout: their place in time (append, dialogue), that of `Memory.shared`
     (shared), or numbers from 1 through all blocks (paper).
     """
     if layout in ("append", "dialogue"):
         return [tuple(block) for block in blocks]
     if layout == "shared":
-        return [tuple(_renumber(line, shared[line.position]) for line in block) for block in blocks]
+        return [tuple([memory.shared[line.position] for line in block]) for block in blocks]
+    known, number = memory.numbered, 0
     numbered = []
-    number = 0
     for block in blocks:
-        start, number = number + 1, number + len(block)
-        numbered.append(tuple(_renumber(line, n) for n, line in enumerate(block, start)))
+        lines = []
+        for line in block:
+            number += 1
+            at = line.position, number
+            lines.append(known.get(at) or known.setdefault(at, msgspec.structs.replace(line, number=number)))
+        numbered.append(tuple(lines))
     return numbered
-
-
-def _renumber(line: Line, number: int) -> Line:
-    if line.number == number:
-        return line
-    return Line(number, line.round, line.phase, line.event, line.position)

@@ -167,23 +167,33 @@ def _agent_errors(what: str, module: str) -> Iterator[None]:
         raise ExperimentError(f"{what}: {_error_sentence(error, module)}") from None
 
 
-@contextmanager
-def contain_exits() -> Iterator[None]:
-    """Turn exits of an agent's code (such as `sys.exit()`) into an AgentError, so that they do not end a run.
-    Ctrl-C and a cancellation from outside are let through.
+class ContainedExits:
+    """A `with` block that turns exits of an agent's code (such as `sys.exit()`) into an AgentError, so that
+    they do not end a run. Ctrl-C and a cancellation from outside are let through.
     """
-    try:
-        yield
-    except BaseException as error:
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        """Nothing is done before."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Raise the AgentError, if the block was left by an exit."""
+        if error is None or isinstance(error, Exception | GeneratorExit):
+            return
         place = error_place(error)
-        if isinstance(error, Exception | GeneratorExit) or not place or _ended_by_others(error):
-            raise
+        if not place or _ended_by_others(error):
+            return
         words = printed_form(error)
-        kind, said = type(error).__name__, f" ({words})" if words else ""
+        name, said = type(error).__name__, f" ({words})" if words else ""
         raise AgentError(
-            f"{place}: {kind}{said}, which would end more than its game; raise another error, or return a "
+            f"{place}: {name}{said}, which would end more than its game; raise another error, or return a "
             "Reply"
         ) from None
+
+
+EXITS_CONTAINED = ContainedExits()
+"""The block itself: it has no state, and entering it costs little."""
 
 
 def _ended_by_others(error: BaseException) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NoReturn, get_args
 
@@ -119,7 +120,7 @@ class Proposal:
 _STAGES = ("deduce", "reflect", "propose")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Recipe:
     """The settings of a language agent.
 
@@ -187,7 +188,7 @@ class Recipe:
         """Whether it writes reflections, so that others can learn from its games."""
         return self.reflect is not None and "reflection" not in self.without
 
-    @property
+    @cached_property
     def forms(self) -> tuple[ReplyForm, ...]:
         """The forms of reply that its layout shows together with the rules; () for other layouts."""
         if self.layout not in FORMS_FIRST:

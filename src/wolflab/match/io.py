@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from ..agents.own import contain_exits
+from ..agents.own import EXITS_CONTAINED
 from ..errors import ModelError
 from ..models.base import Model, Request, Response, Sampling
 from ..models.calls import CallCache, NoCallCache, answer, response_digest
@@ -92,5 +92,5 @@ class LiveIO:
 
 
 async def _contained(call: Awaitable[T]) -> T:
-    with contain_exits():  # here, since each call may be a task, and an exit in a task ends the program
+    with EXITS_CONTAINED:  # here, since each call may be a task, and an exit in a task ends the program
         return await call

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..agents.base import Agent, Invalid, Reply, is_reply
-from ..agents.own import contain_exits, printed_form
+from ..agents.own import EXITS_CONTAINED, printed_form
 from ..errors import AgentError
 from ..models.calls import NO_CALL_CACHE, CallCache
 from ..record import PastTurn, Turn, Writer
@@ -165,7 +165,7 @@ class _Game:
         if (past := match.past.get(ask.id)) is not None:
             return Turn(ask, past.action or Say(""), past.invalid, tuple(past.notes), tuple(past.calls))
         io = LiveIO(ask, player.model, match.call_cache, match.play, self.gather, player.embedders)
-        with contain_exits():
+        with EXITS_CONTAINED:
             reply = await player.agent.reply(self.log.view(ask.seat), ask, io)
         if not is_reply(reply):
             raise AgentError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, TypeVar, assert_never
 
 from ..record import GameRecord, PastTurn
@@ -35,7 +36,7 @@ Werewolf's guess "Werewolf" counts as trust (of Eq. 2). recorded: the value that
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Day:
     """One round's discussion and its counted vote.
 
@@ -63,7 +64,7 @@ class Day:
     out: int | None
     asked: Mapping[str, Mapping[int, Mapping[int, int]]] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def followers(self) -> tuple[int, ...]:
         """The voters, without the Sheriff."""
         return tuple(seat for seat in sorted(self.votes) if seat != self.sheriff)
@@ -77,14 +78,21 @@ class Day:
         """Whether that seat is a Werewolf."""
         return ROLES[self.roles[seat]].wolf
 
-    def matrix(self, rule: Rule = "paper") -> dict[tuple[int, int], int]:
+    def matrix(self, rule: Rule = "paper") -> Mapping[tuple[int, int], int]:
         """m[rater, target] at the vote for living pairs, 1–10; pairs never judged are absent."""
-        from_ratings = {
-            (rater, target): score
-            for rater, scores in self.ratings.items()
-            for target, score in scores.items()
-        }
-        return self._matrix_of(self.beliefs, rule) | from_ratings
+        if rule not in self._matrices:
+            from_ratings = {
+                (rater, target): score
+                for rater, scores in self.ratings.items()
+                for target, score in scores.items()
+            }
+            self._matrices[rule] = self._matrix_of(self.beliefs, rule) | from_ratings
+        return self._matrices[rule]
+
+    @cached_property
+    def _matrices(self) -> dict[Rule, Mapping[tuple[int, int], int]]:
+        """The matrices that were asked for: many measures read the same one."""
+        return {}
 
     def matrix_before(self) -> dict[tuple[int, int], int]:
         """As `matrix`, at the straw poll."""

@@ -96,9 +96,9 @@ def seat_labels(record: GameRecord, seat: int) -> tuple[PlayerLabel, ...]:
 def player_label(described: Mapping[str, Any]) -> PlayerLabel:
     """The label of an entry of the header's "players"."""
     recipe, model = described.get("recipe", "?"), described.get("model", "")
-    if isinstance(recipe, Mapping):
+    if isinstance(recipe, dict):
         recipe = recipe.get("name", "?")
-    if isinstance(model, Mapping):
+    if isinstance(model, dict):
         model = model.get("name") or model.get("model", "?")
     return PlayerLabel(str(model), str(recipe))
 

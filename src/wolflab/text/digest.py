@@ -13,6 +13,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -111,26 +112,27 @@ _EVENTS = ByIdentity[bytes](1 << 15)
 """Encoded events."""
 
 
-def _event(event: object) -> bytes:
-    known = _EVENTS.get(id(event))
-    if known is None:
-        known = _EVENTS.keep(id(event), event, type(event).__name__.encode() + _encode(event))
-    return known
+_LINES = ByIdentity[bytes](1 << 13)
+"""Encoded lines: one seat's facts are the same from turn to turn."""
 
 
 def _lines(lines: tuple[Line, ...]) -> bytes:
-    return b"\n".join(
-        [
-            b"%d %d %d %b %b" % (n.number, n.position, n.round, n.phase.encode(), _event(n.event))
-            for n in lines
-        ]
-    )
+    return b"\n".join([_LINES.get(id(line)) or _line(line) for line in lines])
+
+
+def _line(line: Line) -> bytes:
+    event, where = line.event, f"{line.number} {line.position} {line.round} {line.phase} ".encode()
+    known = _EVENTS.get(id(event))
+    if known is None:
+        known = _EVENTS.keep(id(event), event, type(event).__name__.encode() + _encode(event))
+    return _LINES.keep(id(line), line, where + known)
 
 
 _SITUATIONS = ByIdentity[tuple[bytes, "QuestionShape"]](1 << 8)
 """Hashed situations and their shapes: one seat asks many questions about one situation."""
 
 _BLOCKS = ("facts", "truths", "falsehoods", "pending", "informative")
+_blocks = attrgetter(*_BLOCKS)
 
 
 def _situation(s: Situation) -> tuple[bytes, QuestionShape]:
@@ -138,10 +140,10 @@ def _situation(s: Situation) -> tuple[bytes, QuestionShape]:
     known = _SITUATIONS.get(id(s))
     if known is None:
         other_fields = [(n, v) for n, v in non_default_fields(s) if n not in _BLOCKS and n != "ruleset"]
-        blocks = (_ruleset(s.ruleset), _encode(other_fields), *(_lines(getattr(s, name)) for name in _BLOCKS))
-        digest = blake2b(b"\0".join(blocks), digest_size=16).digest()
-        block_shapes = (_says(getattr(s, name)) for name in _BLOCKS)
-        shape = s.ruleset, *_pack_and_sheriff(s), *block_shapes, s.gaps
+        blocks = _blocks(s)
+        parts = _ruleset(s.ruleset), _encode(other_fields), *map(_lines, blocks)
+        digest = blake2b(b"\0".join(parts), digest_size=16).digest()
+        shape = s.ruleset, *_pack_and_sheriff(s), *map(_says, blocks), s.gaps
         known = _SITUATIONS.keep(id(s), s, (digest, shape))
     return known
 
@@ -203,15 +205,19 @@ def _pack_and_sheriff(s: Situation) -> tuple[tuple[int, ...], int | None]:
 
 def _says(lines: tuple[Line, ...]) -> bool | None:
     """Whether any line is more than silence; None where there are no lines."""
-    return any(not line.silent for line in lines) if lines else None
+    for line in lines:
+        if not line.silent:
+            return True
+    return False if lines else None
 
 
 def _plain_situation(s: Situation) -> Situation:
     pack, sheriff = _pack_and_sheriff(s)
     role, living = s.ruleset.cast[0].name, (_ME, _MATE)
-    line = replace(_A_LINE, number=1 + len(_BLOCKS)) if s.gaps else _A_LINE
-    said = (_says(getattr(s, name)) for name in _BLOCKS)
-    lines = (() if says is None else (line if says else replace(line, event=_SILENCE),) for says in said)
+    line = msgspec.structs.replace(_A_LINE, number=1 + len(_BLOCKS)) if s.gaps else _A_LINE
+    said = map(_says, _blocks(s))
+    silent = msgspec.structs.replace(line, event=_SILENCE)
+    lines = (() if says is None else (line if says else silent,) for says in said)
     return Situation(s.ruleset, _ME, role, pack, 1, "voting", living, sheriff, *lines)
 
 

@@ -6,7 +6,7 @@ keeps the object too, so that no other object can get its identity.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -17,16 +17,15 @@ class ByIdentity(Generic[T]):
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kept: dict[Hashable, tuple[object, T]] = {}
-
-    def get(self, key: Hashable) -> T | None:
-        """The value under the key, if there is one."""
-        kept = self._kept.get(key)
-        return None if kept is None else kept[1]
+        self._values: dict[Hashable, T] = {}
+        self._objects: dict[Hashable, object] = {}
+        self.get: Callable[[Hashable], T | None] = self._values.get
+        """The value under a key, if there is one."""
 
     def keep(self, key: Hashable, of: object, value: T) -> T:
         """Keep a value, and `of`, the objects whose identity is in the key. Returns the value."""
-        if len(self._kept) >= self._most:
-            self._kept.clear()
-        self._kept[key] = of, value
+        if len(self._values) >= self._most:
+            self._values.clear()
+            self._objects.clear()
+        self._values[key], self._objects[key] = value, of
         return value

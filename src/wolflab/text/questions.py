@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 from typing import Literal
+
+import msgspec
 
 from ..rules import Ask, Event, Ruleset, Said
 from .intents import Intent
 from .notes import UNCERTAIN, Belief, Candidate, Reflected
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """One entry of the information record (002 Table 4, 004 §4.1).
 
     number: how evidence cites it; negative for a private line in the layout "shared". round,
@@ -41,6 +43,9 @@ class Line:
     def silent(self) -> bool:
         """Whether it is a statement in which nothing was said, so that there is nothing to believe."""
         return isinstance(self.event, Said) and not self.event.text
+
+
+_POSITION = attrgetter("position")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class Situation:
     def lines(self) -> tuple[Line, ...]:
         """All lines in the order in which they happened."""
         every = (*self.informative, *self.facts, *self.truths, *self.falsehoods, *self.pending)
-        return tuple(sorted(every, key=lambda line: line.position))
+        return tuple(sorted(every, key=_POSITION))
 
     @property
     def gaps(self) -> bool:

@@ -243,10 +243,21 @@ def totals_by_model(
     calls: Iterable[CallRow], others: Mapping[str, CallTotals] | None = None
 ) -> dict[str, CallTotals]:
     """The totals of calls and `others` by model, in order of name."""
-    totals = dict(others or {})
+    totals, responses = dict(others or {}), dict[str, list[Response]]()
     for call in calls:
-        fresh = CallTotals(1, call.response.usage, call.response.latency)
-        totals[call.model] = totals.get(call.model, CallTotals()) + fresh
+        responses.setdefault(call.model, []).append(call.response)
+    for model, made in responses.items():
+        before = totals.get(model, CallTotals())
+        prompt, completion, cached, cost = before.usage.figures
+        latency = before.latency
+        for response in made:
+            usage = response.usage
+            prompt += usage.prompt_tokens
+            completion += usage.completion_tokens
+            cached += usage.cached_tokens
+            cost += usage.cost
+            latency += response.latency
+        totals[model] = CallTotals(before.calls + len(made), Usage(prompt, completion, cached, cost), latency)
     return dict(sorted(totals.items()))
 
 

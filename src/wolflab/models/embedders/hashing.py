@@ -159,20 +159,17 @@ def _line_features(text: str) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
     weights = [weights for _, weights in by_word]
     pairs = [crc32(f"{a} {b}".encode()) for a, b in pairwise(words)]
     hashes.append(np.array(pairs, np.uint32))
-    weights.append(np.array([_PAIR * min(_weight(a), _weight(b)) for a, b in pairwise(words)]))
+    alone = np.array([_COMMON if word in _COMMON_WORDS else 1.0 for word in words])
+    weights.append(_PAIR * np.minimum(alone[:-1], alone[1:]))
     return np.concatenate(hashes), np.concatenate(weights)
-
-
-def _weight(word: str) -> float:
-    return _COMMON if word in _COMMON_WORDS else 1.0
 
 
 @lru_cache(maxsize=50_000)
 def _word_features(word: str) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
     """The word and its pieces of 3 and 4 letters; a common word and a number have no pieces."""
-    hashes, weight = [crc32(b"=" + word.encode())], _weight(word)
-    weights = [weight]
-    if weight == 1.0 and len(word) > 3 and not word.isdigit():
+    common = word in _COMMON_WORDS
+    hashes, weights = [crc32(b"=" + word.encode())], [_COMMON if common else 1.0]
+    if not common and len(word) > 3 and not word.isdigit():
         framed = f"<{word}>"
         pieces = [framed[i : i + n] for n in (3, 4) for i in range(len(framed) - n + 1)]
         hashes += [crc32(b"~" + piece.encode()) for piece in pieces]

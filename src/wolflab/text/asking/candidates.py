@@ -97,15 +97,13 @@ def _votes(votes: list[Voted], now: Situation) -> str:
 
 def _record(now: Situation) -> list[str]:
     """The lines of the record in words, the latest round first."""
-    prefixed = [(line, "") for lines in (now.facts, now.informative, now.pending) for line in lines]
-    prefixed += [(line, "Credible: ") for line in now.truths]
-    prefixed += [(line, "Doubtful: ") for line in now.falsehoods]
-    prefixed.sort(key=lambda pair: pair[0].position)
+    prefixes = dict.fromkeys([line.position for line in now.truths], "Credible: ")
+    prefixes |= dict.fromkeys([line.position for line in now.falsehoods], "Doubtful: ")
     rounds: dict[int, list[str]] = {}
-    for _, group in groupby(prefixed, _occasion):
-        entries = list(group)
-        line, prefix = entries[-1]
-        text = _event_text([entry.event for entry, _ in entries], now)
+    for _, group in groupby(now.lines, _occasion):
+        lines = list(group)
+        line, prefix = lines[-1], prefixes.get(lines[-1].position, "")
+        text = _event_text([line.event for line in lines], now)
         night = "Night: " if line.phase == "night" else ""
         rounds.setdefault(line.round, []).append(night + prefix + text)
     pieces: list[str] = []
@@ -114,9 +112,8 @@ def _record(now: Situation) -> list[str]:
     return pieces
 
 
-def _occasion(prefixed: tuple[Line, str]) -> tuple[int, str]:
+def _occasion(line: Line) -> tuple[int, str]:
     """The key by which lines share a sentence: all votes of one occasion do, every other line has its own."""
-    line = prefixed[0]
     return (-line.round, line.event.what) if type(line.event) is Voted else (line.position, "")
 
 

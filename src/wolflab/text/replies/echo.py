@@ -8,6 +8,7 @@ templates of both wordings; it knows no question.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from string import Template
 from typing import get_args
@@ -23,20 +24,32 @@ _LONGEST = 400
 """Characters beyond which a text is no echo (but of a list of options)."""
 
 
-_NUMBERS = r"[\s\[(]*S[0-9]+[\])]*(?:[\s,;.]+[\[(]*S?[0-9]+[\])]*)*[\s.]*"
+_NUMBERS = re.compile(r"[\s\[(]*S[0-9]+[\])]*(?:[\s,;.]+[\[(]*S?[0-9]+[\])]*)*[\s.]*")
 """Line numbers that begin with a private line's ("S1"); a bare number may be a choice."""
+
+
+_WORD = re.compile(r"\w+")
 
 
 @lru_cache(1 << 12)
 def words_of(text: str) -> str:
     """The words of a text, without case and punctuation."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
+    return " ".join(_WORD.findall(text.casefold()))
 
 
 @lru_cache(64)
-def _shown(**values: str) -> frozenset[str]:
-    """The texts that prompts show in the place of fields, as `words_of`; "" (of "...") is one of them."""
-    return frozenset(words_of(template.safe_substitute(values)) for template in _templates()) | {""}
+def _shown(**values: str) -> Mapping[str, frozenset[str]]:
+    """The texts that prompts show in the place of fields, as `words_of`, by their first word; "" (of "...")
+    is one of them.
+    """
+    texts = {words_of(template.safe_substitute(values)) for template in _templates()} | {""}
+    return {first: frozenset(text for text in texts if _first(text) == first) for first in map(_first, texts)}
+
+
+def _first(text: str) -> str:
+    """The first word of a text, as in `words_of`."""
+    found = _WORD.search(text.casefold())
+    return "" if found is None else found[0]
 
 
 @cache
@@ -60,7 +73,8 @@ def is_echo(text: str, count: int = 0) -> bool:
     """
     if len(text) > _LONGEST:
         return False
-    return words_of(text) in _shown(count=str(count)) or re.fullmatch(_NUMBERS, text) is not None
+    like = _shown(count=str(count)).get(_first(text))  # most texts begin otherwise than all that are shown
+    return (like is not None and words_of(text) in like) or _NUMBERS.fullmatch(text) is not None
 
 
 def unechoed(text: str) -> str:
@@ -78,6 +92,6 @@ def repeats_options(text: str, ask: Ask, ruleset: Ruleset) -> bool:
     said = words_of(text)
     for wording in get_args(Wording):
         listed = ", ".join(options_in_words(ask, ruleset, wording))
-        if said == words_of(listed) or said in _shown(options=listed):
+        if said == words_of(listed) or said in _shown(options=listed).get(_first(said), ()):
             return True
     return said == words_of(", ".join(labels(ask, ruleset)))

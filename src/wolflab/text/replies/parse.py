@@ -379,11 +379,11 @@ def _role_words(guess: str, guesses: tuple[str, ...]) -> set[str]:
 def _evidence(value: Any) -> tuple[int, ...]:
     """The numbers cited, in order, without repeats; anything else is ignored. "S2" is −2 (see `Line`)."""
     numbers = [_number_cited(entry) for entry in (value if isinstance(value, list) else [value])]
-    return tuple(dict.fromkeys(number for number in numbers if number is not None))
+    return tuple(dict.fromkeys([number for number in numbers if number is not None]))
 
 
 def _number_cited(entry: Any) -> int | None:
-    if isinstance(entry, int) and not isinstance(entry, bool):
+    if type(entry) is int:
         return entry if 0 <= entry < 10**6 else None
     m = (
         re.fullmatch(r"\s*\[?(?P<secret>[Ss])?(?P<number>[0-9]{1,6})\]?\s*", entry)

@@ -190,12 +190,10 @@ def text_of(value: Any) -> str:
 
 def number_of(value: Any) -> int | None:
     """A whole number from a number or a text that is one ("8", "8/10", "8 out of 10", "8.0")."""
-    if isinstance(value, bool):
-        return None
+    if type(value) is int:
+        return max(-1000, min(1000, value))
     if isinstance(value, float):
         return int(value) if value == value and abs(value) < 1e6 else None
-    if isinstance(value, int):
-        return max(-1000, min(1000, value))
     if isinstance(value, str):
         m = re.fullmatch(r"\s*(-?[0-9]{1,3})(?:\.[0-9]{1,6})?\s*(?:(?:/|out of|of)\s*10)?\s*\.?", value)
         return int(m[1]) if m else None

@@ -353,11 +353,13 @@ def without_thoughts(text: str) -> WithoutThoughts:
 
 def may_be_marked(text: str) -> bool:
     """Whether there is anything in a text that might be a mark."""
-    return any(sign in text for sign in _SIGNS) or any(one.first.match(text) for one in _PHRASES)
+    return _SIGN.search(text) is not None or _FIRST.match(text) is not None
 
 
-_SIGNS = ("<", "[THINK", "[THOUGHT", "[/", "[REASONING", "[unused", "[BEGIN FINAL", "◁", "assistantfinal")
+_SIGN = re.compile(r"<|\[(?:THINK|THOUGHT|/|REASONING|unused|BEGIN FINAL)|◁|assistantfinal")
 """Every text with marks has one of these."""
+_FIRST = re.compile("|".join(f"(?:{one.first.pattern})" for one in _PHRASES))
+"""… or begins with a phrase."""
 TOKENS = frozenset(
     part
     for family in (*MARKS, _HARMONY)

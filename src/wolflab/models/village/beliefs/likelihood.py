@@ -10,7 +10,7 @@ A node is immutable once built.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, assert_never
 
@@ -85,7 +85,13 @@ class Node:
 
     def child(self, event: Event | None, **changes: Any) -> Node:
         """A copy for the state after `event`."""
-        return replace(self, event=event, marks=(), after={}, **changes)
+        new = Node(
+            self.weights, self.facts, self.claims, self.reports, self.stances, self.today, self.lives,
+            self.harmless, event,
+        )  # fmt: skip
+        for name, value in changes.items():
+            setattr(new, name, value)
+        return new
 
     def knowing(self, what: str, **changes: Any) -> Node:
         """The node with the knowledge `what` about a gap, with these changes."""

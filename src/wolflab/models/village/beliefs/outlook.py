@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import exp, log
 
 from ....rules import ROLES, Learned, Revealed, Ruleset, Said, Shot, VictimShown, Voted
@@ -106,33 +107,41 @@ def _with_reflection(situation: Situation, posterior: Posterior) -> Outlook:
     ]
     thought, sure = [""] * rules.players, [0] * rules.players
     for seat, row in enumerate(posterior.marginals):
-        best = max(range(len(row)), key=row.__getitem__)
-        if row[best] >= STANDS_OUT:
-            thought[seat], sure[seat] = posterior.roles[best], confidence(row[best])
-    # A claim stands for the first of the cast's roles whose claim it is.
-    role_of = {claim_of(role): role for role in reversed(posterior.roles)}
+        best = max(row)
+        if best >= STANDS_OUT:
+            thought[seat], sure[seat] = posterior.roles[row.index(best)], confidence(best)
+    role_of = _role_of(posterior.roles)
     claims = {seat: role_of[claim] for seat, claim in enumerate(summary.node.claims) if claim in role_of}
     outlook = Outlook(situation, posterior, wolf, thought, sure, claims, certain)
     reflections = [line.event.text for line in situation.lines if isinstance(line.event, Reflected)]
     return outlook_with_texts(outlook, reflections[-1:], KEPT)
 
 
+@lru_cache(64)
+def _role_of(roles: tuple[str, ...]) -> dict[int, str]:
+    """The first of the cast's roles with each claim, for which the claim stands."""
+    return {claim_of(role): role for role in reversed(roles)}
+
+
 def outlook_with_texts(outlook: Outlook, texts: Sequence[str], kept: float = 1.0) -> Outlook:
     """The outlook with the judgements of texts. kept: the share of their log-odds that counts."""
+    if not texts:
+        return outlook
     rules = outlook.situation.ruleset
     views = [views_of(with_roles_marked(text, rules), rules.names, outlook.situation.seat) for text in texts]
     wolf, thought, sure = list(outlook.wolf), list(outlook.thought), list(outlook.sure)
+    at_start = suspicion_at_start(rules)
     for seat in range(rules.players):
-        if seat not in outlook.certain:
-            said = [view.wolf[seat] for view in views if seat in view.wolf]
-            wolf[seat] = pooled_suspicion(wolf[seat], said, suspicion_at_start(rules), kept)
+        said = [view.wolf[seat] for view in views if seat in view.wolf]
+        if said and seat not in outlook.certain:
+            wolf[seat] = pooled_suspicion(wolf[seat], said, at_start, kept)
     claims = dict(outlook.claims)
     for view in views:
         for seat, (role, level) in view.role.items():
             if seat not in outlook.certain and role in outlook.posterior.roles and level > sure[seat]:
                 thought[seat], sure[seat] = role, level
         claims = view.claims | claims
-    return replace(outlook, wolf=wolf, thought=thought, sure=sure, claims=claims)
+    return Outlook(outlook.situation, outlook.posterior, wolf, thought, sure, claims, outlook.certain)
 
 
 def pooled_suspicion(own: int, said: Sequence[int], at_start: int, kept: float) -> int:

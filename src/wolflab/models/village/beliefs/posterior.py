@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from operator import attrgetter
 from typing import assert_never
 
 import numpy as np
@@ -86,7 +87,7 @@ class SituationSummary:
     def evidence(self, seat: int) -> list[int]:
         """The positions of the six strongest lines of evidence on `seat` (later ones first), ascending."""
         weightiest = sorted(self._weights.get(seat, ()), reverse=True)[:6]
-        return sorted(position for _, position in weightiest)
+        return sorted([position for _, position in weightiest])
 
     def learn(self, event: Event | Reflected) -> tuple[tuple[int, int], ...]:
         """Process one private line. Returns its marks (see `Node.marks`)."""
@@ -132,6 +133,9 @@ Chances = tuple[tuple[str, ...], list[list[float]], list[float]]
 """`Posterior`'s roles, marginals and wolf."""
 
 
+_EVENT = attrgetter("event", "position")
+
+
 class PosteriorEstimator:
     """Computes posteriors; holds nothing but caches. `skill`: thousandths of the evidence that count."""
 
@@ -140,8 +144,7 @@ class PosteriorEstimator:
         self._folds: dict[Ruleset, Fold] = {}
         self._summaries: OrderedDict[tuple[int, bool], tuple[Situation, SituationSummary]] = OrderedDict()
         self._lines: tuple[tuple[object, ...], tuple[Line, ...], SituationSummary] | None = None
-        """The lines read last, by the key of their reading: time and reader, event and position of each (they
-        are kept, so that identities stay their own)."""
+        """The lines read last, by the key of their reading: time and reader, event and position of each."""
         self._chances = lru_cache(_KEPT)(self._compute)
 
     def summary(self, situation: Situation, recalled: bool = False) -> SituationSummary:
@@ -155,7 +158,7 @@ class PosteriorEstimator:
             return known[1]
         lines = situation.lines
         # The decision after a deduction is about the same events, only classified again.
-        events = [(id(line.event), line.position) for line in lines]
+        events = list(map(_EVENT, lines))
         time = situation.round, situation.phase, situation.alive, situation.seat
         same = (situation.ruleset, recalled, *time, *events)
         if self._lines is None or self._lines[0] != same:
@@ -179,12 +182,13 @@ class PosteriorEstimator:
         summary, node = SituationSummary(situation.ruleset, fold.root), fold.root
         if recalled:
             node = fold.with_unseen_deaths(node, _unseen_deaths(situation, lines))
+        talk_shows = not (recalled or fold.tested_at_dawn)
         for line in lines:
             event = line.event
             if recalled and line.round > node.facts.round and _by_day(event):
                 # The dawn between is not in the context; what it showed of the night's choices is unknown.
                 node, summary.kills, summary.tonight = fold.after_unseen_dawn(node, line.round), [], None
-            if not recalled and _talk(event):
+            if talk_shows and _talk(event):
                 node = fold.undecided(node)
             after = node.after.get(id(event))  # tried first: nearly all lines were read before
             if after is None and not isinstance(event, Reflected | Learned) and event.audience == EVERYONE:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import log
 from typing import TypeVar
 
@@ -99,7 +99,7 @@ def _unused_speeches(
 ) -> Iterator[tuple[str, list[Point], str]]:
     """The strategies not used yet, in an order drawn by key: (mark, points, detail)."""
     speeches = LYING if scene.wolf else HONEST
-    for speech in in_order(speeches, [_readiness(speech, scene.style) for speech in speeches], draws):
+    for speech in in_order(speeches, _readiness(scene.wolf, scene.style), draws):
         made = speech.make(scene) if speech.mark not in reasonings else None
         if made is not None:
             yield speech.mark, *made
@@ -109,11 +109,16 @@ def _unused_speeches(
         yield f"I name {scene.name(seat)} for once.", points, ""
 
 
-def _readiness(speech: Speech, style: Style) -> int:
-    """A strategy's weight in that style: up to three times its own, and never 0."""
-    usual: int = getattr(_PLAIN, speech.lean)
-    styled: int = getattr(style, speech.lean)
-    return max(speech.weight // 10, min(3 * speech.weight, speech.weight * styled // usual))
+@cache
+def _readiness(lying: bool, style: Style) -> list[int]:
+    """The weights of strategies in that style: up to three times their own, and never 0."""
+
+    def weight(speech: Speech) -> int:
+        usual: int = getattr(_PLAIN, speech.lean)
+        styled: int = getattr(style, speech.lean)
+        return max(speech.weight // 10, min(3 * speech.weight, speech.weight * styled // usual))
+
+    return list(map(weight, LYING if lying else HONEST))
 
 
 def _with_opening(scene: TableScene, kind: str, points: list[Point], draws: KeyedDraws) -> list[Point]:
