@@ -71,7 +71,11 @@ def test_the_pages_script_and_a_merge_give_the_run_that_was_played_at_once(tmp_p
     for number in (3, 1, 4, 2, 2):
         task(number)
     parts = [f"shards/{n}" for n in (4, 2, 1, 3)]
-    assert "4 of 4 shards are here" in wolflab("status", *parts, cwd=tmp_path).stdout
+    *each, together, there = wolflab("status", *parts, cwd=tmp_path).stdout.splitlines()
+    assert [line.split(":")[0] for line in each] == [f"shards/{n} (shard {n}/4)" for n in (1, 2, 3, 4)]
+    counts = [line.split("; ")[1].split()[0] for line in (*each, together.replace(": ", "; ", 1))]
+    assert int(counts[4]) == sum(map(int, counts[:4])) > 0
+    assert there == "4 of 4 shards are here"
     for _ in range(2):
         wolflab("merge", *parts, "--out", "merged", cwd=tmp_path)
         stopped = records(tmp_path / "merged")

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from ...lab.plans.specs import BudgetSpec
 from ...lab.results.costs import cost_without_prices, run_cost
-from ...lab.runs.merging import missing_shards, shards_in
+from ...lab.runs.merging import FoundShard, missing_shards, shards_in
 from ...lab.runs.tournament_games import is_tournament
 from ...lab.runs.work import budget_needed
 from ...lab.storage.call_store import LATENESS
@@ -48,13 +48,29 @@ def status(
 ) -> None:
     """Show the progress of a run, a training, a judge …, and how to resume it."""
     screen = console()
-    found = shards_in(runs) if len(runs) > 1 else []
-    for run in [one.path for one in found] or runs:
-        show_status(screen, run)
-    if found:
-        lacking = missing_shards(found)
-        there = f"{len(found):,} of {counted(found[0].shard.of, 'shard')} are here"
-        say(screen, f"{there}; missing: {', '.join(map(str, lacking))}" if lacking else there)
+    if len(runs) == 1:
+        show_status(screen, runs[0])
+    else:
+        _show_shards(screen, shards_in(runs))
+
+
+def _show_shards(screen: Console, found: list[FoundShard]) -> None:
+    """Print a line for each shard of a run, their totals, and which shards are missing."""
+    over = games = calls = tokens = 0
+    for one in found:
+        with RunOverview.open_for_reading(one.path) as overview:
+            counts = overview.counts()
+        work = _Work.of(one.path)
+        state = "over" if counts.finished else "being played" if work.here else work.unseen or "stopped"
+        failed = f", {counts.of('failed'):,} failed" if counts.of("failed") else ""
+        say(screen, f"{one}: {state}; {counts.over:,} of {counted(counts.of(), 'game')} over{failed}")
+        over, games = over + counts.over, games + counts.of()
+        calls, tokens = calls + counts.calls, tokens + counts.tokens
+    took = f"{counted(calls, 'call')}, {number(tokens, 'large')} tokens"
+    say(screen, f"together: {over:,} of {counted(games, 'game')} over; {took}")
+    lacking = missing_shards(found)
+    there = f"{len(found):,} of {counted(found[0].shard.of, 'shard')} are here"
+    say(screen, f"{there}; missing: {', '.join(map(str, lacking))}" if lacking else there)
 
 
 def show_status(screen: Console, run: Path) -> None:
