@@ -31,7 +31,7 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.runs.casting import budget_of
 from wolflab.lab.runs.runner import planned_games, play_run
 from wolflab.lab.runs.tables import play_table
-from wolflab.lab.runs.work import budget_needed
+from wolflab.lab.runs.work import budget_needed, work
 from wolflab.lab.storage.call_store import CallStore, StoredCallCache
 from wolflab.lab.storage.store import Store
 from wolflab.models.base import Response
@@ -504,3 +504,25 @@ def test_a_run_that_its_reader_may_not_write_to_can_be_read(
     (tmp_path / "r" / "run.sqlite-wal").write_bytes(b"something that is not in the file yet")
     with pytest.raises(StoreError, match="cannot be used"):
         Store.open_for_reading(tmp_path / "r")
+
+
+class _Counted:
+    """An asker that counts how many are there before one is over."""
+
+    made = ended = most = 0
+
+    def __init__(self) -> None:
+        _Counted.made += 1
+        _Counted.most = max(_Counted.most, _Counted.made - _Counted.ended)
+
+    async def go(self) -> None:
+        await asyncio.sleep(0)
+        _Counted.ended += 1
+
+    def stop(self, how: str, why: str) -> None:
+        raise AssertionError(why)
+
+
+def test_the_next_asker_is_taken_when_one_ends() -> None:
+    asyncio.run(work((_Counted() for _ in range(40)), 3, lambda: None, Budget()))
+    assert (_Counted.ended, _Counted.most) == (40, 3)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -154,7 +154,7 @@ async def playing(
             if builder.instant:
                 await _play_instant(store, builder, planned, watch, progress)
             else:
-                games = [_Playing(store, builder, row, progress, first, tell) for row in planned]
+                games = (_Playing(store, builder, row, progress, first, tell) for row in planned)
 
                 def over() -> None:
                     _keep_lateness(store)
@@ -184,7 +184,7 @@ def _keep_lateness(store: Store) -> None:
 
 
 async def _play_waiting(
-    games: list[_Playing],
+    games: Iterable[_Playing],
     store: Store,
     builder: PlayerBuilder,
     over: Callable[[], None],
@@ -197,10 +197,10 @@ async def _play_waiting(
     before = _over_in(store)
     broken_off = await work(games, at_once, over, budget, further)
     while broken_off and (now := _over_in(store)) > before:
-        games, before = [game for game in games if game in broken_off], now
-        for game in games:
+        before = now
+        for game in broken_off:
             game.begin_again()
-        broken_off = await work(games, at_once, over, budget)
+        broken_off = await work(sorted(broken_off, key=_Playing.number), at_once, over, budget)
 
 
 def _over_in(store: Store) -> int:
@@ -267,6 +267,10 @@ class _Playing:
     ) -> None:
         self._store, self._builder, self._row, self._progress = store, builder, row, progress
         self._first, self._tell = first, tell
+
+    def number(self) -> int:
+        """The number of the game."""
+        return self._row.id
 
     async def go(self) -> None:
         """Play the game and store its record."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 from ...agents.own import error_place, error_places, printed_form
 from ...errors import (
@@ -52,6 +52,9 @@ class Asker(Protocol):
         ...
 
 
+A = TypeVar("A", bound=Asker)
+
+
 async def check_models(models: Iterable[Model]) -> None:
     """Check that every model can be used, before any work begins; ModelError otherwise."""
     for model in models:
@@ -59,52 +62,55 @@ async def check_models(models: Iterable[Model]) -> None:
 
 
 async def work(
-    askers: Sequence[Asker],
+    askers: Iterable[A],
     at_once: int,
     over: Callable[[], None],
     budget: Budget,
     further: Callable[[], bool] = lambda: True,
-) -> list[Asker]:
-    """Run all askers, `at_once` at a time. over: called after each, however it ended. budget: of their
-    models. further: whether another one may begin; if not, the remaining ones are not started.
+) -> list[A]:
+    """Run all askers, `at_once` at a time; the next one is taken when one ends. over: called after each,
+    however it ended. budget: of their models. further: whether another one may begin; if not, the remaining
+    ones are not started.
 
     Returns those that a failing server left unfinished. After Ctrl-C or SIGTERM no new call starts, and
     Interrupted is raised once calls in flight are done, or after `DRAIN` seconds; after a second signal at
     once.
     """
-    limit = asyncio.Semaphore(at_once)
-    failing: list[Asker] = []
+    waiting = iter(askers)
+    failing: list[A] = []
     spent: list[str] = []  # the error with which all stop
 
-    async def go(asker: Asker) -> None:
-        async with limit:
+    async def go(asker: A) -> None:
+        if spent or budget.closed:
+            asker.stop("unfinished", budget.closed or spent[0])
+            return
+        try:
+            await asker.go()
+        except* (BudgetExceeded, Stopped) as errors:
+            spent.append(error_sentence(errors))
+            asker.stop("unfinished", spent[0])
+        except* ModelRefused as errors:
+            asker.stop("unfinished", error_sentence(errors))
+        except* ServerError as errors:
+            failing.append(asker)
+            asker.stop("unfinished", error_sentence(errors))
+        except* StoreError:
+            raise  # an error of the store stops the run
+        except* Exception as errors:  # noqa: BLE001
+            # Any error is stored with its asker; `runner` does so for games that never wait.
+            asker.stop("failed", error_sentence(errors))
+
+    async def one_after_another() -> None:
+        for asker in waiting:  # shared by all: each takes the next one
             if not further():
                 return
-            if spent or budget.closed:
-                asker.stop("unfinished", budget.closed or spent[0])
-                over()
-                return
-            try:
-                await asker.go()
-            except* (BudgetExceeded, Stopped) as errors:
-                spent.append(error_sentence(errors))
-                asker.stop("unfinished", spent[0])
-            except* ModelRefused as errors:
-                asker.stop("unfinished", error_sentence(errors))
-            except* ServerError as errors:
-                failing.append(asker)
-                asker.stop("unfinished", error_sentence(errors))
-            except* StoreError:
-                raise  # an error of the store stops the run
-            except* Exception as errors:  # noqa: BLE001
-                # Any error is stored with its asker; `runner` does so for games that never wait.
-                asker.stop("failed", error_sentence(errors))
+            await go(asker)
             over()
 
     with stoppable(budget):
         async with asyncio.TaskGroup() as group:
-            for asker in askers:
-                group.create_task(go(asker))
+            for _ in range(at_once):
+                group.create_task(one_after_another())
     return failing
 
 
