@@ -115,6 +115,7 @@ class FakeServer:
         app.router.add_post("/openai/deployments/{name}/chat/completions", self._chat)
         app.router.add_post("/v1/messages", self._chat)
         app.router.add_get("/v1/models", self._models)
+        self._add_routes(app)
         if self.shows:
             app.router.add_post("/tokenize", self._tokenize)
         if self.shows == "apply-template":
@@ -125,6 +126,9 @@ class FakeServer:
         await site.start()
         host, port = self._runner.addresses[0][:2]
         self.base_url = f"http://{host}:{port}/v1"
+
+    def _add_routes(self, app: web.Application) -> None:
+        """For servers with more addresses."""
 
     async def stop(self) -> None:
         self._stopping.set()

@@ -27,6 +27,7 @@ from typer.testing import CliRunner
 
 import command_line
 import http_server
+from batch_server import BatchServer
 from marks import with_slow
 from test_benchmarks import TINY, printed
 from test_docs import PAGES, ROOT, Block, blocks, name
@@ -34,6 +35,7 @@ from tiny_models import tiny_adapter, tiny_base
 from wolflab.cli import app
 from wolflab.lab.plans import sources
 from wolflab.lab.studies.study_plan import BLANK
+from wolflab.models.servers import batches
 from wolflab.models.servers.providers import PROVIDERS
 from wolflab.ui.study.study_server import StudyServer
 from wolflab.wwqa.items import Item, write_items
@@ -260,10 +262,11 @@ def patched() -> Iterator[http_server.FakeServer]:
         "studies": sources.shipped_files("studies"),
     }
     models = ("gpt-4o-mini", "llama3.1", "llama3.1-tuned", "my-model", "smollm2", "smollm2-tuned")
-    with pytest.MonkeyPatch.context() as patch, http_server.running(models=models) as server:
+    with pytest.MonkeyPatch.context() as patch, http_server.running(BatchServer(models=models)) as server:
         patch.setattr(sources, "shipped_files", lambda folder="": files[folder])
         patch.setenv("OPENAI_API_KEY", "none")
         patch.setenv("COLUMNS", "160")
+        patch.setattr(batches, "FIRST_POLL", 0.01)
         for one in ("openai", "ollama"):
             row = replace(PROVIDERS[one], base_url=server.base_url)
             patch.setitem(PROVIDERS, one, row)

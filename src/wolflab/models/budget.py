@@ -24,6 +24,8 @@ from ..usage import Spent, Usage
 
 TokenPrice = Annotated[int | float, Interval(ge=0, le=1_000_000)]
 """USD per million tokens."""
+BATCH = "batch"
+"""The tier of a call that a vendor's batch service answered."""
 WRITING = Decimal("1.25")
 """The price of a token written to a cache, relative to one that is not, where no price is given: the price of
 most vendors that count these tokens.
@@ -35,8 +37,9 @@ class Price:
     """USD per million tokens.
 
     cached: for prompt tokens that the server read from a cache (None: as input). written: for those that it
-    put into one (None: `WRITING` times input). Their defaults make no call look cheaper than it was. flex:
-    the share of these prices for a call that was served in the tier "flex".
+    put into one (None: `WRITING` times input). Their defaults make no call look cheaper than it was. flex,
+    batch: the share of these prices for a call that was served in the tier "flex", or by the vendor's batch
+    service.
     """
 
     input: TokenPrice = 0.0
@@ -44,6 +47,7 @@ class Price:
     cached: TokenPrice | None = None
     written: TokenPrice | None = None
     flex: Amount = 0.5
+    batch: Amount = 0.5
 
     def cost(self, prompt: int, completion: int, cached: int = 0, written: int = 0, tier: str = "") -> float:
         """The price of one call in USD; `cached` and `written` are disjoint parts of `prompt`."""
@@ -59,7 +63,8 @@ class Price:
             + put * (full * WRITING if self.written is None else _exact(self.written))
             + completion * _exact(self.output)
         )
-        return float(exact * (_exact(self.flex) if tier == "flex" else 1) / 1_000_000)
+        share = {"flex": self.flex, BATCH: self.batch}.get(tier, 1)
+        return float(exact * _exact(share) / 1_000_000)
 
 
 _FREE = Price()
@@ -266,6 +271,21 @@ class Budget:
         more = f", {_NEXT} {needed}" if rest else ""
         self.short[name] = f"{_SPENT} {limit} is spent ({used}{more})"
         return self.short[name]
+
+    def has_room(self, use: Usage) -> bool:
+        """Whether so much more may be used now."""
+        return not self._closed and self._has_room(CallLimit(use))
+
+    def shortage(self, use: Usage) -> str:
+        """The sentence for a call that may use so much, where nothing is held and it has no room."""
+        return f"{self._falls_short(use)}; raise it and resume the run"
+
+    def keep(self, use: Usage, sign: int = 1) -> None:
+        """Set aside what a vendor's batch may use (sign -1: give it back), whether there is room or not: it
+        is with the vendor. It counts as no call in flight, for nobody waits for its end after an interrupt.
+        """
+        self._held_tokens += sign * use.tokens
+        self._held_usd += sign * _exact(use.cost)
 
     def add(self, usage: Usage, possibly: bool = False) -> None:
         """Count a call's usage. possibly: it is not known whether it was charged."""

@@ -189,7 +189,7 @@ def response_digest(response: Response) -> str:
     return blake2b(response.text.encode(), digest_size=16).hexdigest()
 
 
-def _storable(response: Response) -> Response:
+def storable(response: Response) -> Response:
     """The response without halves of surrogate pairs, which a server may send: they become question marks."""
     text, finish = response.text, response.finish
     if text.isascii() and finish.words.isascii():
@@ -224,7 +224,7 @@ async def answer(cache: CallCache, model: Model | None, request: Request) -> tup
         return digest, stored.response
     before = _open.set(OpenCall(cache, request, model))
     try:
-        response = _storable(await model.generate(request))
+        response = storable(await model.generate(request))
     finally:
         _open.reset(before)
     await cache.put(request, digest, response, model)

@@ -22,7 +22,6 @@ from ..lab.runs.batch import BatchItem, BatchResult, BatchWatcher, CallBatch, by
 from ..lab.storage.call_store import CallStore
 from ..models.base import Chat, Model, Request, Response, Sampling
 from ..models.catalog import BUILT_IN, Spec, name_and_settings, resolve
-from ..models.local import LocalModel
 from ..models.servers.chat import ServerModel
 from ..rules import Ruleset
 from ..text.replies.finish import Finish
@@ -346,10 +345,7 @@ async def evaluate(batch: CallBatch, rows: Sequence[EvalRow], settings: EvalSett
         "probabilities": str(settings.probabilities),
     }
     async with batch.begin(decides, *await batch.left(items)) as store:
-        for model in batch.models:
-            await batch.work(store, list(asked[model.name].values()), model.name)
-            if isinstance(model, LocalModel):  # only one model's weights are in memory at a time
-                await model.close()
+        await batch.work_each(store, {name: list(mine.values()) for name, mine in asked.items()})
         players = tuple(
             EvalPlayer(model.name, rules) for model in batch.models for rules in settings.conditions
         )

@@ -214,8 +214,7 @@ async def ask_again(batch: CallBatch, prompts: Sequence[RecordedPrompt]) -> Aske
     }
     items = [*chain(*asked.values())]
     async with batch.begin({"asked": "recorded prompts"}, *await batch.left(items)) as home:
-        for model in batch.models:
-            await batch.work(home, asked[model.name], model.name)
+        await batch.work_each(home, asked)
         replies = {
             name: tuple(_reply(prompt, one.answer) for prompt, one in zip(prompts, given, strict=True))
             for name, given in asked.items()

@@ -19,10 +19,12 @@ import msgspec
 
 from ...errors import BudgetExceeded, CassetteMismatch, NotStored, StoreError, WolflabError
 from ...models.base import Model, Request, Response
-from ...models.budget import Budget
+from ...models.budget import BATCH, Budget
 from ...models.calls import CallCache, Cassette, StoredCall, answer
 from ...models.catalog import Spec, name_and_settings, resolve
 from ...models.estimates import estimate_texts
+from ...models.local import LocalModel
+from ...models.servers.batches import check_batch_service
 from ...models.servers.chat import ServerModel
 from ...models.servers.keys import public_url
 from ...models.servers.providers import host_of
@@ -31,6 +33,8 @@ from ...usage import CallTotals, Usage
 from ..plans.served import is_elsewhere
 from ..storage.call_store import CallStore, StoredCallCache
 from ..storage.run_files import new_directory
+from ..storage.sent_batches import sent_in_words
+from .waves import ask_in_waves
 from .work import How, check_models, work
 
 AT_ONCE = 64
@@ -131,7 +135,9 @@ class CallsForecast(NamedTuple):
     """A forecast for a model behind a server. calls: the most. least: the number if every reply is usable.
     prompt: estimated tokens. reply: the most tokens; None without a limit. usd: the most, apart from errors
     of estimates; None without a price or a limit. dearest: USD per million of its more expensive tokens.
-    elsewhere: the server is on another machine.
+    elsewhere: the server is on another machine. waves: the most waves of the vendor's batch service, at whose
+    price USD are then counted; 0: single calls. least_usd: the price of the prompts of `least` calls; None
+    without a price.
     """
 
     model: str
@@ -142,6 +148,8 @@ class CallsForecast(NamedTuple):
     usd: float | None
     dearest: float
     elsewhere: bool
+    waves: int = 0
+    least_usd: float | None = None
 
 
 class RequestSize(NamedTuple):
@@ -189,6 +197,19 @@ def calls_forecast(model: Model, asked: Sequence[RequestSize], least: int) -> li
     return [CallsForecast(model.name, len(asked), least, prompt, reply, usd, dearest, away)]
 
 
+def in_waves_forecast(
+    model: Model, one: CallsForecast, items: Sequence[Sequence[RequestSize]]
+) -> CallsForecast:
+    """The forecast, if the calls go to the vendor's batch service. items: the sizes of each item's calls."""
+    assert isinstance(model, ServerModel)
+    waves, price = max(map(len, items)), model.settings.price
+    if price is None:
+        return one._replace(waves=waves)
+    usd = None if one.reply is None else price.cost(one.prompt, one.reply, tier=BATCH)
+    least = price.cost(sum(first.prompt for first, *_ in items), 0, tier=BATCH)
+    return one._replace(waves=waves, usd=usd, least_usd=least)
+
+
 # -- the batch --------------------------------------------------------------------------------
 
 
@@ -203,6 +224,9 @@ class BatchWatcher:
 
     def progress(self, who: str, over: int, planned: int) -> None:
         """`over` of `planned` requests to a model or a judge are done."""
+
+    def news(self, sentence: str) -> None:
+        """Something happened to what is with a vendor's batch service."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,7 +259,8 @@ class CallBatch:
     """The models that answer, and the directory of their answers.
 
     path: the directory, new or to continue; None: a new one under runs/, named after `name`. judge: grades
-    the others' answers. budget: shared by all.
+    the others' answers. budget: shared by all. in_waves: requests go to the vendor's batch service
+    (`waves`); ModelError for a model without one.
     """
 
     path: Path | None
@@ -244,6 +269,11 @@ class CallBatch:
     budget: Budget = field(default_factory=Budget)
     watcher: BatchWatcher = field(default_factory=BatchWatcher)
     name: str = "batch"
+    in_waves: bool = False
+
+    def __post_init__(self) -> None:
+        for model in self.everybody if self.in_waves else ():
+            check_batch_service(model, model.name)
 
     @classmethod
     def of(
@@ -295,6 +325,11 @@ class CallBatch:
             for model in asked
             for one in calls_forecast(model, [*chain(*left[id(model)])], len(left[id(model)]))
         ]
+        if self.in_waves:
+            by_name = {model.name: model for model in asked}
+            ahead = [
+                in_waves_forecast(by_name[one.model], one, left[id(by_name[one.model])]) for one in ahead
+            ]
         return ahead, [model for model in self.everybody if asked and model in (*asked, self.judge)]
 
     @asynccontextmanager
@@ -314,6 +349,8 @@ class CallBatch:
             with CallStore.begin(path, facts) as home:
                 if "model" not in facts:
                     self._keep_settings(home)
+                if not self.in_waves and (sent := sent_in_words(home.sent_batches.all())):
+                    raise StoreError(f"{path}: {sent}, and single calls would be paid twice; add --batch")
                 self.budget.begin(home.spent())
                 self.watcher.begun(path)
                 yield home
@@ -333,13 +370,32 @@ class CallBatch:
                 )
 
     async def work(self, home: CallStore, items: Sequence[BatchItem[Any]], who: str) -> None:
-        """Run the items. Those with stored calls come first: they cost nothing, so a spent budget must not
-        stop them.
+        """Run the items of one model.
 
         A spent budget, a failing server and a permanently refused request leave items waiting.
         """
+        await self.work_each(home, {who: items})
+
+    async def work_each(self, home: CallStore, asked: Mapping[str, Sequence[BatchItem[Any]]]) -> None:
+        """Run the items of several models, one model after another; with a batch service, all in the same
+        waves. asked: by whom is asked. See `work`.
+        """
+        items = [*chain(*asked.values())]
+        if self.in_waves:
+            await ask_in_waves(home, items, self.budget, self.watcher.news)
         for item in items:
-            item.attach(home)
+            if item.how is None:
+                item.attach(home)
+        for who, mine in asked.items():
+            await self._run(home, mine, who)
+            for model in {id(item.model): item.model for item in mine}.values():
+                if isinstance(model, LocalModel):  # only one model's weights are in memory at a time
+                    await model.close()
+
+    async def _run(self, home: CallStore, items: Sequence[BatchItem[Any]], who: str) -> None:
+        """Run items that are attached. Those with stored calls come first: they cost nothing, so a spent
+        budget must not stop them. Those that were stopped before are left as they are.
+        """
         done = 0
 
         def over() -> None:
@@ -350,8 +406,12 @@ class CallBatch:
 
         self.watcher.progress(who, 0, len(items))
         with home.reporting_progress(who, lambda: (sum(one.over for one in items), len(items))) as tell:
+            for one in items:
+                if one.how is not None:
+                    over()
+            left = [one for one in items if one.how is None]
             for begun in (True, False):
-                await work([one for one in items if one.begun == begun], AT_ONCE, over, self.budget)
+                await work([one for one in left if one.begun == begun], AT_ONCE, over, self.budget)
 
     def result(self, home: CallStore, items: Sequence[BatchItem[Any]]) -> dict[str, Any]:
         """The fields of a `BatchResult`."""

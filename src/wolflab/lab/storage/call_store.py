@@ -17,7 +17,7 @@ import asyncio
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -55,6 +55,7 @@ from .run_files import (
     unusable,
     writer,
 )
+from .sent_batches import BatchedRequest, SentBatches
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -366,6 +367,31 @@ class CallStore:
             batch.error = error
         finally:
             batch.done.set()
+
+    @property
+    def sent_batches(self) -> SentBatches:
+        """What is with a vendor's batch service."""
+        return SentBatches(self._db)
+
+    def settle(
+        self,
+        batch: str,
+        over: Iterable[BatchedRequest],
+        calls: Mapping[str, Sequence[CallRow]],
+        lost: Iterable[StoredAttempt] = (),
+    ) -> None:
+        """Commit what a vendor's batch brought, in one transaction.
+
+        over: requests that are no longer with the vendor. calls: by asker. lost: attempts without a reply.
+        """
+        with self._transaction():
+            for asker, rows in calls.items():
+                self._insert(asker, rows)
+            self._db.executemany(_LOSE, map(_row, lost))
+            self.sent_batches.over(batch, over)
+        for rows in calls.values():
+            for call in rows:
+                self.committed(call)
 
     def left_open(self) -> list[tuple[str, str, str]]:
         """(asker, key, model) of each call that is being made, or was when the process was killed: its reply

@@ -16,7 +16,9 @@ from annotated_types import Gt
 from ...errors import ModelError, ServerError
 from ...fields import Amount
 from ...text.replies.finish import Finish, FinishReason, no_fit
+from ...usage import Usage
 from ..base import SAMPLED, Request, Response, Sampling, WordSettings, seed_of_call
+from ..budget import BATCH, Price
 from ..calls import open_call
 from ..estimates import UNCOUNTED, estimate_texts, tokens, too_few
 from .chat_completions import CHAT_COMPLETIONS
@@ -38,7 +40,7 @@ from .dialect import (
 )
 from .endpoints import Connection
 from .faults import Fault, of_status
-from .http import HttpRequest, NoReply
+from .http import HttpReply, HttpRequest, NoReply
 from .keys import public_url, refused_key
 from .messages import MESSAGES
 from .providers import DialectName, Provider
@@ -114,6 +116,17 @@ class _Call(NamedTuple):
     size: CallSize = NO_SIZE
 
 
+class BatchedCall(NamedTuple):
+    """A request for a vendor's batch. sent: with its body. most: what it may use at most, at the batch's
+    price. limited: something limits its reply.
+    """
+
+    call: _Call
+    sent: SentRequest
+    most: Usage
+    limited: bool
+
+
 class ServerModel(Served[HttpSettings]):
     """One chat model at one endpoint; see `Served`."""
 
@@ -150,16 +163,54 @@ class ServerModel(Served[HttpSettings]):
 
     async def generate(self, request: Request) -> Response:
         """Ask the server. See `models.base.Model` for what is raised and what is returned."""
+        reply = await self._asked(self._call_of(request), self.settings.tier)
+        return reply._replace(prompt=request.words.messages)
+
+    def _call_of(self, request: Request) -> _Call | Response:
+        """The parts of a request; or its response, if it is longer than the model's window."""
         chat = request.words
         messages = [{"role": role, "content": text} for role, text in chat.messages]
         sampling = request.sampling
         if sampling.seed is None:
             sampling = replace(sampling, seed=seed_of_call(request.key))
         game = blake2b(request.key.partition("|")[0].encode(), digest_size=16).hexdigest()
-        reply = await self.converse(
-            messages, sampling, chat.schema, ends=chat.ends, game=game, kind=request.kind
-        )
-        return reply._replace(prompt=chat.messages)
+        return self._call(messages, sampling, chat.schema, ends=chat.ends, game=game, kind=request.kind)
+
+    def batched(self, request: Request) -> BatchedCall | Response:
+        """The request with the body that `generate` would send, but in one piece and in the usual tier.
+
+        Or its response, if it is longer than the model's window.
+        """
+        call = self._call_of(request)
+        if isinstance(call, Response):
+            return call._replace(prompt=request.words.messages)
+        sent = self._written(call, None, False, whole=True)
+        prompt, reply = self._sizes.most(*call.size)
+        cost = (self.settings.price or Price()).cost(prompt, reply or 0, written=prompt, tier=BATCH)
+        return BatchedCall(call, sent, Usage(prompt, reply or 0, 0, cost), call.size.limit is not None)
+
+    def batch_reply(
+        self, request: Request, one: BatchedCall, reply: HttpReply, history: CallHistory
+    ) -> Response | Failed:
+        """What a vendor's batch answered to a request. Failed: it is to be asked again. Raises as `generate`
+        does for an error that no retry can solve. reply: as the server would have sent it to a single
+        request.
+        """
+        connection = self._connection()
+
+        def classify(status: int, error: object, headers: Mapping[str, str]) -> Fault:
+            return self._fault(status, error, headers, one.sent)
+
+        answer = self._answer_in(connection, reply, classify, self.dialect.field, None)
+        if isinstance(answer, Fault):
+            answer = masked_fault(answer, connection)
+        outcome = self._outcome(connection, answer, one.call, one.sent, history, tier=BATCH)
+        history.emptied = isinstance(outcome, Failed) and outcome.reason is FinishReason.EMPTY
+        if not isinstance(outcome, Failed):
+            return outcome._replace(prompt=request.words.messages)
+        if not outcome.again:
+            self._raise_if_hopeless(outcome.fault)
+        return outcome
 
     async def converse(
         self,
@@ -176,15 +227,33 @@ class ServerModel(Served[HttpSettings]):
 
         ends, game: shared with other requests; see `_Call`. kind: the kind of call.
         """
+        call = self._call(messages, sampling, shape, ends=ends, game=game, kind=kind)
+        return await self._asked(call, None if retries is not None else self.settings.tier, retries)
+
+    def _call(
+        self,
+        messages: ChatMessages,
+        sampling: Sampling,
+        shape: dict[str, Any] | None,
+        *,
+        ends: tuple[int, ...],
+        game: str,
+        kind: str,
+    ) -> _Call | Response:
+        """See `_call_of`."""
         asked = self.settings.sampled(sampling)
         limit = asked["max_tokens"] or self.dialect.longest
         window, estimated = self.settings.context, estimate_texts(one["content"] for one in messages)
         if window is not None and estimated + (asked["max_tokens"] or 0) > window:
             return Response("", finish=no_fit(f"{window:,} tokens"))
         size = CallSize(estimated, kind, limit)
-        connection = self._connection()
-        call = _Call(messages, asked, shape, sampling.top_logprobs, ends, game, size)
-        history = CallHistory()
+        return _Call(messages, asked, shape, sampling.top_logprobs, ends, game, size)
+
+    async def _asked(self, asked: _Call | Response, tier: str | None, retries: int | None = None) -> Response:
+        """Make a call. tier: for which it waits first."""
+        if isinstance(asked, Response):
+            return asked
+        call, connection, history = asked, self._connection(), CallHistory()
 
         async def attempt(info: AttemptInfo) -> Response | Failed:
             sent = self._written(call, self.settings.tier if info.graced else None, info.timed_out)
@@ -199,9 +268,15 @@ class ServerModel(Served[HttpSettings]):
             words = f"the reply did not end within {seconds:g} s; give a shorter one"
             return Response("", sign.usage, Finish(FinishReason.TIMED_OUT, words))
 
-        grace = 0.0 if self.settings.tier is None or retries is not None else self.settings.tier_wait
+        grace = 0.0 if tier is None else self.settings.tier_wait
         return await self._until_over(
-            connection, attempt, size, retries=retries, grace=grace, timeout=self._seconds, endless=endless
+            connection,
+            attempt,
+            call.size,
+            retries=retries,
+            grace=grace,
+            timeout=self._seconds,
+            endless=endless,
         )
 
     @property
@@ -284,8 +359,10 @@ class ServerModel(Served[HttpSettings]):
 
     # -- what goes out ----------------------------------------------------------------------
 
-    def _written(self, call: _Call, tier: str | None, timed_out: bool) -> SentRequest:
-        """The call as a request to this endpoint, without the features that it refused."""
+    def _written(self, call: _Call, tier: str | None, timed_out: bool, whole: bool = False) -> SentRequest:
+        """The call as a request to this endpoint, without the features that it refused. whole: never as a
+        stream.
+        """
         quirks, sampled = self._quirks, {}
         extra = dict(self.settings.extra or {})
         for name in ("temperature", "top_p", "seed"):
@@ -316,7 +393,7 @@ class ServerModel(Served[HttpSettings]):
             self._mark(),
             self.provider.caching.along,
             system,
-            self._streams,
+            self._streams and not whole,
             None if TIER in quirks.dropped else tier,
             extra,
         )
@@ -385,6 +462,18 @@ class ServerModel(Served[HttpSettings]):
             dialect=self.dialect,
             headers={**self.dialect.headers, **sent.headers},
         )
+        return self._outcome(connection, answer, call, sent, history)
+
+    def _outcome(
+        self,
+        connection: Connection,
+        answer: HttpAnswer | Fault,
+        call: _Call,
+        sent: SentRequest,
+        history: CallHistory,
+        tier: str | None = None,
+    ) -> Response | Failed:
+        """What an answer means. tier: in which it was served; None: as the answer says."""
         spent = None
         if isinstance(answer, HttpAnswer):
             said = self.dialect.read(answer.body)
@@ -392,14 +481,14 @@ class ServerModel(Served[HttpSettings]):
                 masked = connection.secrets.masked_text
                 said = said._replace(
                     text=masked(said.text),
-                    tier=masked(said.tier),
+                    tier=masked(said.tier) if tier is None else tier,
                     finish=said.finish._replace(words=masked(said.finish.words)),
                     likeliest=tuple((masked(token), value) for token, value in said.likeliest),
                 )
                 return self._response(said, call, sent, answer.seconds, history)
             if said.counts is not None:
                 spent = self._spend(said.counts, call.size, said.tier)
-            answer = masked_fault(classify(said.error["code"], said.error, {}), connection)
+            answer = masked_fault(self._fault(said.error["code"], said.error, {}, sent), connection)
         match answer.kind:
             case "long":
                 self._quirks.answered(sent, history)
@@ -440,7 +529,7 @@ class ServerModel(Served[HttpSettings]):
             fault = Fault("retry", f"the reply stands in {said.elsewhere}")
             return Failed(fault, usage, again=True, reason=FinishReason.ELSEWHERE)
         self._quirks.answered(sent, history)
-        if self.settings.tier is not None and said.tier != self.settings.tier:
+        if self.settings.tier is not None and said.tier not in (self.settings.tier, BATCH):
             self._quirks.note(f"served some calls in its usual tier, not in {self.settings.tier}")
         finish = self._finish(said, sent, finish)
         return Response(said.text, usage, finish, seconds, likeliest=said.likeliest, tier=said.tier)

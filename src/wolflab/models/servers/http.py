@@ -69,7 +69,9 @@ complete. time: it was not complete in time. end: it is too long. address: the a
 
 
 class HttpRequest(NamedTuple):
-    """A request. largest: maximum bytes of the reply. end_mark: the beginning of a stream's last event."""
+    """A request. largest: maximum bytes of the reply. end_mark: the beginning of a stream's last event.
+    repeatable: it may be sent again on a connection that was closed; not so where a second one costs.
+    """
 
     method: str
     url: str
@@ -77,6 +79,7 @@ class HttpRequest(NamedTuple):
     body: bytes | None = None
     largest: int = LARGEST_REPLY
     end_mark: re.Pattern[bytes] | None = None
+    repeatable: bool = True
 
 
 class HttpReply(NamedTuple):
@@ -200,7 +203,7 @@ class HttpClient:
             try:
                 return await self._once(request, progress)
             except self._failures as error:
-                closed_before = progress.kept and not progress.answered
+                closed_before = request.repeatable and progress.kept and not progress.answered
                 if again + 1 == _TIMES or not closed_before or self._loop.time() - began > _AT_ONCE:
                     return self._no_reply(request.url, error, progress)
         raise AssertionError

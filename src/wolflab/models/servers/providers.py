@@ -17,6 +17,8 @@ Format = Literal["json_schema", "json_object+schema", "json_object", "text"]
 """
 DialectName = Literal["chat-completions", "messages"]
 """OpenAI's chat completions, or Anthropic's Messages."""
+BatchFormName = Literal["files-and-batches", "message-batches"]
+"""OpenAI's files and batches, or Anthropic's message batches."""
 
 NATIVE: tuple[Format, ...] = ("json_schema", "json_object", "text")
 PLAIN: tuple[Format, ...] = ("json_object", "text")
@@ -58,7 +60,8 @@ class Provider:
     sent in place of temperature 0 (for servers that do not take 0). filtered: error codes that mean the
     content filter. in_flight: calls at once, unless a model's settings say otherwise (None:
     `DEFAULT_IN_FLIGHT`); a local server answers few at once, and calls in its queue time out. caching: how it
-    learns which prompts begin alike; most servers find out by themselves.
+    learns which prompts begin alike; most servers find out by themselves. batches: the form of its batch
+    service, if it is one that can be used.
     """
 
     name: str
@@ -75,6 +78,7 @@ class Provider:
     in_flight: int | None = None
     caching: Caching = Caching()
     hosts: tuple[str, ...] = ()
+    batches: BatchFormName | None = None
 
 
 _ROWS = (
@@ -90,6 +94,7 @@ _ROWS = (
             ("prompt_cache_breakpoint", {"mode": "explicit"}),
             along=(("prompt_cache_options", {"mode": "explicit"}),),
         ),
+        batches="files-and-batches",
     ),
     # Azure's classic addresses name a deployment and want a version of the API; see `azure_address`.
     Provider(
@@ -112,6 +117,7 @@ _ROWS = (
         ("max_tokens",),
         ("minItems", "maxItems"),
         caching=Caching(mark=("cache_control", {"type": "ephemeral"})),
+        batches="message-batches",
     ),
     Provider("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
     Provider(

@@ -377,7 +377,7 @@ class Served(Generic[Settings]):
         )
         reply = await connection.client.request(request, seconds)
         if isinstance(reply, NoReply):
-            read: HttpAnswer | Fault = _missing(reply)
+            read: HttpAnswer | Fault = missing_reply(reply)
         elif len(reply.body) > _LONG:
             read = await asyncio.to_thread(self._answer_in, connection, reply, classify, wanted, dialect)
         else:
@@ -446,7 +446,7 @@ def masked_fault(fault: Fault, connection: Connection) -> Fault:
     return replace(fault, words=masked(fault.words), reply=masked(fault.reply))
 
 
-def _missing(reply: NoReply) -> Fault:
+def missing_reply(reply: NoReply) -> Fault:
     """The fault of a missing reply."""
     match reply.lacking:
         case "end":

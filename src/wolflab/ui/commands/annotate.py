@@ -4,6 +4,7 @@ statements are lies.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -25,7 +26,7 @@ from ..terminal.tables import estimate_cell, in_line, noted_cell, print_fitted
 from ..wording import counted, counted_in_words
 from .batches import BatchView
 from .common import write_numbers
-from .options import RunPath, TokenBudget, UsdBudget, Yes, commands
+from .options import ByBatch, RunPath, TokenBudget, UsdBudget, Yes, commands
 
 TABLE, RESULT, MONITORED = "items.csv", "agreement.json", "monitorability.json"
 _WIDE = 120
@@ -76,6 +77,7 @@ def judge_sample(
     behaviours: Annotated[bool, typer.Option("--behaviours", help="Judge the behaviours too.")] = False,
     tokens: TokenBudget = None,
     usd: UsdBudget = None,
+    batch: ByBatch = False,
     run: Moved = None,
     yes: Yes = False,
 ) -> None:
@@ -84,8 +86,8 @@ def judge_sample(
     view = BatchView(screen, (tokens, usd), yes, "the judge's budget")
     key, asked = read_key(sample), criteria(behaviours)
     with Store.open_for_reading(run_of(key, sample, run)) as store:
-        batch = judge_batch(sample, given, asked, (tokens, usd), view)
-        judged = view.run(judge(batch, key, store, asked))
+        asking = replace(judge_batch(sample, given, asked, (tokens, usd), view), in_waves=batch)
+        judged = view.run(judge(asking, key, store, asked))
     sentence = f"{counted(len(judged.verdicts), 'verdict')}, {judged.invalid} of them unusable"
     sentence += f", {judged.usage.tokens:,} tokens" if judged.usage.tokens else ""
     sentence += f", {number(judged.usage.cost, 'usd')}" if judged.usage.cost else ""
@@ -118,6 +120,7 @@ def monitor_sample(
     set_: JudgeSettings = [],
     tokens: TokenBudget = None,
     usd: UsdBudget = None,
+    batch: ByBatch = False,
     run: Moved = None,
     yes: Yes = False,
 ) -> None:
@@ -126,8 +129,8 @@ def monitor_sample(
     view = BatchView(screen, (tokens, usd), yes, "the reader's budget")
     key = read_key(sample)
     with Store.open_for_reading(run_of(key, sample, run)) as store:
-        batch = monitor_batch(sample, given, (tokens, usd), view)
-        found = view.run(monitor(batch, key, store))
+        asking = replace(monitor_batch(sample, given, (tokens, usd), view), in_waves=batch)
+        found = view.run(monitor(asking, key, store))
     write_numbers(found.path / MONITORED, found.as_dict())
     print_monitorability(screen, found)
     say(screen, f"all numbers: {found.path / MONITORED}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from typing import Annotated, Any
 
@@ -34,7 +34,7 @@ from ..terminal.tables import print_table
 from ..wording import counted, cut
 from .batches import BatchView
 from .common import leave
-from .options import GoingOn, ModelSet, RunPath, TokenBudget, UsdBudget, Yes, commands
+from .options import ByBatch, GoingOn, ModelSet, RunPath, TokenBudget, UsdBudget, Yes, commands
 
 REPLIES, PAGE = "replies.jsonl", "report.html"
 IN_WORDS: dict[ReplyOutcome, str] = {
@@ -88,6 +88,7 @@ def ask_run_again(
     out: GoingOn = None,
     tokens: TokenBudget = None,
     usd: UsdBudget = None,
+    batch: ByBatch = False,
     yes: Yes = False,
 ) -> None:
     """Put a run's recorded prompts to models: how many replies are valid, how many actions legal."""
@@ -98,12 +99,12 @@ def ask_run_again(
         prompts = sample_prompts(store, n, seed, task)
     if free:
         prompts = without_schema(prompts, specs)
-    batch = CallBatch.of(out, specs, limits, view, "ask-again")
+    asking = replace(CallBatch.of(out, specs, limits, view, "ask-again"), in_waves=batch)
     games = counted(len({prompt.game for prompt in prompts}), "game")
     view.head = f"{counted(len(prompts), 'prompt')} of {games}, to {counted(len(specs), 'model')}"
     if len(prompts) < n:
         say(screen, f"There are no more prompts: {n:,} were asked for.", "yellow")
-    asked = view.run(ask_again(batch, prompts))
+    asked = view.run(ask_again(asking, prompts))
     found = reply_outcomes(asked)
     write(asked.path / REPLIES, _reply_lines(asked))
     _print(screen, asked, found)
@@ -157,7 +158,7 @@ def _print(console: Console, asked: AskedAgain, found: Sequence[ModelOutcomes]) 
     if any(one.instrument for one in found):
         say(console, "The built-in player is no language model: its line is an instrument check.")
     for model, total in asked.spent.items():
-        seconds = f", {total.latency / total.calls:.1f} s a call" if total.calls else ""
+        seconds = f", {total.latency / total.calls:.1f} s a call" if total.latency else ""
         cost = f", {number(total.usage.cost, 'usd')}" if total.usage.cost else ""
         say(console, f"{model}: {counted(total.calls, 'call')}, {total.usage.tokens:,} tokens{cost}{seconds}")
 

@@ -70,6 +70,10 @@ class BatchView(BatchWatcher):
             self._tasks[who] = self._bar.add_task(escape(who), total=planned)
         self._bar.update(self._tasks[who], completed=over, total=planned)
 
+    def news(self, sentence: str) -> None:
+        """See `BatchWatcher`."""
+        say(self._bar.console if self._bar.live.is_started else self.console, sentence)
+
     def run(self, asking: Coroutine[Any, Any, T]) -> T:
         """Run it, and show its bars meanwhile. Returns its result."""
         try:

@@ -86,6 +86,12 @@ ModelSet = Annotated[
 ]
 TokenBudget = Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")]
 UsdBudget = Annotated[float | None, typer.Option(help="Budget of USD; models need a price.")]
+ByBatch = Annotated[
+    bool,
+    typer.Option(
+        "--batch", help="Ask through the vendor's batch service: half the price, up to 24 hours a wave."
+    ),
+]
 GoingOn = Annotated[
     Path | None, typer.Option("-o", "--out", help="A directory, new or to go on in (default: under runs/).")
 ]

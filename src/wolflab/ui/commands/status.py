@@ -17,6 +17,7 @@ from ...lab.runs.work import budget_needed
 from ...lab.storage.call_store import LATENESS
 from ...lab.storage.overview import RunCounts, RunOverview
 from ...lab.storage.run_files import LEARNED_FROM, TRAINING, held_elsewhere, is_held
+from ...lab.storage.sent_batches import sent_in_words
 from ...lab.storage.store import Store
 from ...lab.studies.study_plan import STUDY
 from ...lab.training.embedding import spent_on_texts
@@ -91,7 +92,13 @@ def show_status(screen: Console, run: Path) -> None:
         else:
             _show_calls(screen, run, overview.progress(), work)
             say(screen, took_in_words(overview))
+        sent = sent_in_words(overview.sent_batches.all())
         lost = attempts_in_words(overview.attempt_totals())
+    if sent:
+        say(
+            screen,
+            f"  {sent}; the command that began it fetches what they bring, and sends none of them again",
+        )
     if lost:
         say(screen, f"  {lost}", "yellow")
     if under_way:

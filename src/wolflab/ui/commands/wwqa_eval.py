@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,7 +33,17 @@ from ..terminal.tables import in_line, print_table
 from ..wording import counted
 from .batches import BatchView
 from .common import write_numbers
-from .options import GoingOn, ModelSet, QuestionFiles, RulesOfQuestions, TokenBudget, UsdBudget, Yes, commands
+from .options import (
+    ByBatch,
+    GoingOn,
+    ModelSet,
+    QuestionFiles,
+    RulesOfQuestions,
+    TokenBudget,
+    UsdBudget,
+    Yes,
+    commands,
+)
 
 ANSWERS, RESULTS, PAGE = "answers.jsonl", "results.json", "report.html"
 
@@ -71,6 +81,7 @@ def evaluate_files(
     ] = [],
     tokens: TokenBudget = None,
     usd: UsdBudget = None,
+    batch: ByBatch = False,
     yes: Yes = False,
 ) -> None:
     """Put questions to models: accuracy, F1, baselines and a page. What was answered is not asked again."""
@@ -85,20 +96,15 @@ def evaluate_files(
             f"{', '.join(sorted(set(splits)))}; choose others with --split"
         )
     specs = [model_given(one, set_) for one in model]
-    batch = evaluation_batch(out, specs, None if judge is None else model_given(judge, ()), limits, view)
+    given = None if judge is None else model_given(judge, ())
+    asking = replace(evaluation_batch(out, specs, given, limits, view), in_waves=batch)
     view.head = _head(rows, settings, len(specs))
-    run = view.run(evaluate(batch, rows, settings))
+    run = view.run(evaluate(asking, rows, settings))
     found = results(run)
     drawn = {"files": [str(path) for path in files], "training files": [str(path) for path in train]}
     numbers = _numbers(run, found, drawn | {"splits": splits, "limit": limit})
     write_evaluation(run, found, numbers, files, _drawn_in_words(run, numbers))
     _print_evaluation(screen, run, found)
-    rest = "by form of answer, kind, wording and difficulty, with F1, baselines and some replies"
-    say(
-        screen,
-        f"report ({rest}): {run.path / PAGE}\nits numbers as data: {run.path / RESULTS}\n"
-        f"answers: {run.path / ANSWERS}",
-    )
     view.finish(run, "message waits for a reply", "messages wait for a reply")
 
 
@@ -203,7 +209,10 @@ def warnings(run: EvalRun, found: EvalResults) -> list[str]:
 
 
 def _print_evaluation(console: Console, run: EvalRun, found: EvalResults) -> None:
-    """Print a line for each player and row: right answers, and whether these beat the best baseline."""
+    """Print a line for each player and row: right answers, and whether these beat the best baseline.
+
+    Then print where the files are.
+    """
     for sentence in warnings(run, found):
         say(console, sentence, "yellow")
     for table in right_tables(found):
@@ -216,6 +225,12 @@ def _print_evaluation(console: Console, run: EvalRun, found: EvalResults) -> Non
         say(console, f"judge {run.judge} and exact matching, {n}: equal {agreed}, kappa {kappa}")
     for model, total in run.spent.items():
         say(console, f"{model}: {total.usage.tokens:,} tokens, {_cost(run, model)}")
+    rest = "by form of answer, kind, wording and difficulty, with F1, baselines and some replies"
+    say(
+        console,
+        f"report ({rest}): {run.path / PAGE}\nits numbers as data: {run.path / RESULTS}\n"
+        f"answers: {run.path / ANSWERS}",
+    )
 
 
 def _cost(run: EvalRun, model: str) -> str:

@@ -392,11 +392,19 @@ def forecast_calls(
     for one in ahead:
         reply = "replies without a limit" if one.reply is None else f"at most {one.reply:,} reply tokens"
         money = "cost not known" if one.usd is None else f"at most {one.usd:,.2f} USD"
+        if one.waves and one.usd is not None and one.least_usd is not None:
+            money = f"{one.least_usd:,.2f} to {one.usd:,.2f} USD, at the price of batches"
         prompts = f"{counted(one.calls, 'call')}, about {one.prompt:,} prompt tokens"
         if one.least < one.calls:  # some replies may have to be asked for again
             prompts = f"{one.least:,} to {one.calls:,} calls, at most about {one.prompt:,} prompt tokens"
         replies = "" if one.reply == 0 else f", {reply}"  # an embedder gives none
         say(console, f"{one.model}: {prompts}{replies}; {money}")
+    if waves := max((one.waves for one in ahead), default=0):
+        few = counted(waves, "wave") if waves == 1 else f"1 to {waves} waves"
+        say(
+            console,
+            f"They go to the vendor's batch service in {few}; a wave takes up to 24 hours, usually less",
+        )
     usd = sum(one.usd or 0.0 for one in ahead)
     tokens = sum(one.prompt + (one.reply or 0) for one in ahead if one.usd is None and one.elsewhere)
     dearest = max((one.dearest for one in ahead), default=0.0)
