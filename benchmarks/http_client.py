@@ -8,7 +8,7 @@ are played on it (prompts, HTTP, parsing, rules and the record on disk included)
 are made with the `openai` library as its documentation uses it, and with bare aiohttp and msgspec, with as
 many in flight. Printed are the milliseconds of this process's CPU a call, the ratios, and the latency that
 the records tell beside the server's; then, of games played at once, wall time ÷ (longest chain of dependent
-calls × latency).
+calls × latency), and what a game takes of the disk.
 """
 
 from __future__ import annotations
@@ -118,7 +118,8 @@ class Served:
 
 class Played(NamedTuple):
     """Some games. cpu: milliseconds a call. wall: seconds. chain: calls. latency: seconds that the records of
-    some of them tell of their calls, sorted. bodies: requests of theirs.
+    some of them tell of their calls, sorted. bodies: requests of theirs. disk: bytes a game, prompts
+    included.
     """
 
     calls: int
@@ -127,6 +128,7 @@ class Played(NamedTuple):
     chain: int
     latency: list[float]
     bodies: list[dict[str, Any]]
+    disk: float
 
 
 def play(url: str, games: int, rounds: int, in_flight: int) -> Played:
@@ -143,17 +145,20 @@ def play(url: str, games: int, rounds: int, in_flight: int) -> Played:
         "redraw_void": False,
         "concurrency": games,
     }
-    with tempfile.TemporaryDirectory() as folder, Store.create(Path(folder) / "run", build(data)) as store:
-        cpu, wall = process_time(), time.perf_counter()
-        assert runner.play_run(store)
-        wall, cpu = time.perf_counter() - wall, process_time() - cpu
-        rows = store.games()
-        chain = max(longest_call_chain(store.record(row.id)) for row in rows)
-        calls = sum(one.calls for models in store.spent_by().values() for one in models.values())
-        kept = [call for row in rows[:_READ] for call in store.calls_with_prompts_of(asker(row.id))]
-        bodies = [body_of(call["messages"], call["text"]) for call in kept[:_KEPT]]
+    with tempfile.TemporaryDirectory() as folder:
+        run = Path(folder) / "run"
+        with Store.create(run, build(data)) as store:
+            cpu, wall = process_time(), time.perf_counter()
+            assert runner.play_run(store)
+            wall, cpu = time.perf_counter() - wall, process_time() - cpu
+            rows = store.games()
+            chain = max(longest_call_chain(store.record(row.id)) for row in rows)
+            calls = sum(one.calls for models in store.spent_by().values() for one in models.values())
+            kept = [call for row in rows[:_READ] for call in store.calls_with_prompts_of(asker(row.id))]
+            bodies = [body_of(call["messages"], call["text"]) for call in kept[:_KEPT]]
+        disk = (run / "run.sqlite").stat().st_size / games  # once it is closed, all is in this file
     latency = sorted(call["latency"] for call in kept)
-    return Played(calls, 1000 * cpu / calls, wall, chain, latency, bodies)
+    return Played(calls, 1000 * cpu / calls, wall, chain, latency, bodies, disk)
 
 
 def body_of(messages: Sequence[tuple[str, str]], reply: str) -> dict[str, Any]:
@@ -260,12 +265,13 @@ def part(values: Sequence[float], share: float) -> float:
 
 def wall_table(games: Sequence[int], latency: float) -> None:
     """Wall time beside the longest chain."""
-    print("\n| games at once | calls | longest chain | wall ÷ (chain × latency) |", flush=True)
+    print("\n| games at once | calls | longest chain | wall ÷ (chain × latency) | disk a game |", flush=True)
     for number in games:
         with Served(latency) as url:
             played = play(url, number, 3, 1000)
         ratio = played.wall / (played.chain * latency)
-        print(f"| {number} | {played.calls} | {played.chain} | {ratio:.3f} |", flush=True)
+        disk = f"{played.disk / 1000:.0f} kB"
+        print(f"| {number} | {played.calls} | {played.chain} | {ratio:.3f} | {disk} |", flush=True)
 
 
 def main() -> None:

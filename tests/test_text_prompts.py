@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 from itertools import product
 from typing import Any, get_args
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -208,7 +209,7 @@ def text(question: Question) -> str:
 @pytest.mark.parametrize("kind", list(CHANGED), ids=lambda kind: kind.__name__)
 def test_the_table_of_changes_is_complete(kind: Any) -> None:
     assert set(CHANGED[kind]) == set(
-        kind.__struct_fields__ if kind in (Belief, Candidate) else [f.name for f in fields(kind)]
+        kind.__struct_fields__ if kind in (Belief, Candidate, Line) else [f.name for f in fields(kind)]
     )
 
 
@@ -218,7 +219,7 @@ def with_change(base: Question, kind: type, name: str, value: Any) -> Question:
     if kind is Situation:
         return replace(base, situation=replace(NOW, **{name: value}))
     if kind is Line:
-        lines = (replace(TRUE[0], **{name: value}), FALSE[0])
+        lines = (msgspec.structs.replace(TRUE[0], **{name: value}), FALSE[0])
         return replace(base, situation=replace(NOW, truths=lines, falsehoods=()))
     if kind is Belief:
         given = {f: getattr(base.beliefs[0], f) for f in Belief.__struct_fields__} | {name: value}
