@@ -487,8 +487,6 @@ class Ends(OwnAgent):
     ended = wolf(here, "run", "x.yaml", "--out", "run")
     assert ended.returncode == 2
     assert "by an agent's own code (os._exit): run the command again" in told(ended)
-        ended
-    )
     alone = wolf(here, "run", "x.yaml", "--out", "alone", "-o", "workers=1")
     assert alone.returncode == 0, "nothing runs any more that could say otherwise"
     assert "stopped; 0 of 2 games over" in told(wolf(here, "status", "alone"))
