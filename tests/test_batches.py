@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import command_line
@@ -60,8 +61,8 @@ def good(response: Response) -> str | Problem:
     return response.text if response.text.startswith("yes") else Problem("it does not say yes")
 
 
-def item(model: Any, place: int, retries: int) -> BatchItem[str | None]:
-    words = Request(Chat((("user", f"question {place}"),)), f"ask/{place}|words", Sampling(0.0, 50))
+def item(model: Any, place: int, retries: int, limit: int | None = 50) -> BatchItem[str | None]:
+    words = Request(Chat((("user", f"question {place}"),)), f"ask/{place}|words", Sampling(0.0, limit))
 
     async def ask(file: CallCache) -> str | None:
         return (await ask_until_usable(file, model, words, good, retries))[0]
@@ -75,16 +76,16 @@ class Put:
     def __init__(
         self, server: BatchServer, path: Path, provider: str, *, n: int = N, retries: int = 0, **more: Any
     ) -> None:
-        self.news: list[str] = []
+        self.news: list[str] = more.pop("news", [])
         budget = Budget(usd=more.pop("usd", None), tokens=more.pop("tokens", None))
-        in_waves = more.pop("in_waves", True)
+        in_waves, limit = more.pop("in_waves", True), more.pop("limit", 50)
         price = {"input": 10.0, "output": 20.0}
         spec = {"model": f"{provider}/wolf-1", "base_url": server.base_url, "price": price, "cache": False}
         model = resolve(spec | more, budget)
         watcher = BatchWatcher()
         watcher.news = self.news.append  # type: ignore[method-assign]
         batch = CallBatch(path, [model], None, budget, watcher, in_waves=in_waves)
-        self.items = [item(model, place, retries) for place in range(n)]
+        self.items = [item(model, place, retries, limit) for place in range(n)]
 
         async def go() -> BatchResult:
             async with batch.begin({"asked": "questions"}, *await batch.left(self.items)) as home:
@@ -241,8 +242,10 @@ def test_a_wave_is_cut_to_what_the_budget_covers(server: BatchServer, provider: 
 
 
 def test_without_a_limit_of_replies_no_budget_covers_a_batch(server: BatchServer, tmp_path: Path) -> None:
-    sent = Put(server, tmp_path / "run", "openai", usd=1.0, max_tokens=None)
-    assert sent.answers == answered()  # the request has a limit of its own
+    sent = Put(server, tmp_path / "run", "openai", usd=1.0, limit=None)
+    assert "nothing limits its replies, so that no budget covers a batch" in sent.result.why
+    assert not server.batches
+    assert Put(server, tmp_path / "run", "openai", limit=None).answers == answered()
 
 
 def test_batches_are_as_small_as_the_vendor_wants(
@@ -252,6 +255,14 @@ def test_batches_are_as_small_as_the_vendor_wants(
     monkeypatch.setattr(type(form), "most_requests", 4)
     assert Put(server, tmp_path / "run", provider).answers == answered()
     assert [len(batch.lines) for batch in server.batches] == [4, 2]
+    monkeypatch.setattr(type(form), "most_bytes", 900)
+    assert Put(server, tmp_path / "small", provider).answers == answered()
+    sizes = [
+        sum(len(form.line(one["custom_id"], msgspec.json.encode(one["body"]))) + 1 for one in batch.lines)
+        for batch in server.batches[2:]
+    ]
+    assert len(sizes) > 1
+    assert max(sizes) <= 900
 
 
 # -- kills ----------------------------------------------------------------------------------
@@ -355,10 +366,9 @@ def test_ctrl_c_leaves_the_batch_with_the_vendor(server: BatchServer, provider: 
     said: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BatchService, "state", interrupted)
-        patch.setattr(Put, "said", said, raising=False)
-        patch.setattr(BatchWatcher, "news", lambda self, sentence: said.append(sentence))
         with pytest.raises(KeyboardInterrupt):
-            Put(server, path, provider)
+            Put(server, path, provider, news=said)
+    assert "(batch_0), which goes on with them and charges for them; the same command fetches" in said[-1]
     assert out(path) == N
     server.batches[0].fate = Fate()
     assert Put(server, path, provider).answers == answered()

@@ -38,6 +38,8 @@ from .work import How, stoppable
 
 TRIES = 3
 """How often a request without a reply is sent in all."""
+_AROUND = 200
+"""Bytes around a request's body in a batch, at most: its `custom_id` and the names of fields."""
 
 
 class WaveItem(Protocol):
@@ -204,7 +206,8 @@ class _Waves:
             one = await self._wanted(item, with_vendor)
             if one is None:
                 continue
-            if len(one.body) > form.most_bytes:
+            length = len(one.body) + _AROUND
+            if length > form.most_bytes:
                 item.stop("unfinished", f"a request is longer than a batch of {form.vendor} may be")
                 continue
             if not self.budget.has_room(most + one.most):
@@ -214,12 +217,12 @@ class _Waves:
                     break  # the rest is in a later wave, once these have given back what they did not use
                 item.stop("unfinished", self.budget.shortage(one.most))
                 continue
-            full = len(wanted) == form.most_requests or size + len(one.body) > form.most_bytes
+            full = len(wanted) == form.most_requests or size + length > form.most_bytes
             if wanted and full:
                 await self._submit(service, wanted)
                 wanted, size, most = [], 0, Usage()
             wanted.append(one)
-            size, most = size + len(one.body), most + one.most
+            size, most = size + length, most + one.most
         if wanted:
             await self._submit(service, wanted)
 
