@@ -10,6 +10,7 @@ import re
 import shlex
 import signal
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import pytest
 import command_line
 from batch_server import BatchServer, Fate
 from http_server import running
-from wolflab.errors import ModelError, StoreError
+from wolflab.errors import ModelError, ModelRefused, StoreError
 from wolflab.lab.runs import waves
 from wolflab.lab.runs.batch import BatchItem, BatchResult, BatchWatcher, CallBatch, ask_until_usable
 from wolflab.lab.storage.call_store import CallStore
@@ -29,8 +30,9 @@ from wolflab.models.budget import Budget
 from wolflab.models.calls import CallCache
 from wolflab.models.catalog import resolve
 from wolflab.models.servers import batches, served
-from wolflab.models.servers.batches import BatchService
+from wolflab.models.servers.batches import BatchService, BatchState
 from wolflab.text.replies.parsed import Problem
+from wolflab.usage import Usage
 
 ROOT = Path(__file__).parent.parent
 PROVIDERS = ("openai", "anthropic")
@@ -404,3 +406,74 @@ def test_the_documented_commands_ask_by_batch(tmp_path: Path, provider: str) -> 
                 assert command_line.wolflab(*words, cwd=tmp_path).returncode == 0
                 assert len(server.batches) == began
         assert not server.bodies  # nothing was asked by a single call
+
+
+# -- what must never be paid twice, or at the full price ------------------------------------------
+
+
+def test_a_wave_that_is_cut_and_refused_makes_no_single_call(
+    server: BatchServer, provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`Put` asserts that there was no single call."""
+
+    async def refused(*_: object) -> BatchState:
+        raise ModelError("it refuses the batch")
+
+    monkeypatch.setattr(BatchService, "begin", refused)
+    sent = Put(server, tmp_path / "run", provider, usd=0.002)
+    assert {one.why for one in sent.items} == {"it refuses the batch"}
+
+
+@pytest.mark.parametrize("refusal", ["unreadable", "refused"])
+def test_a_batch_that_may_have_begun_is_not_sent_again_while_the_list_cannot_be_read(
+    server: BatchServer, provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: str
+) -> None:
+    read = BatchService._get
+
+    async def no_list(self: BatchService, path: str) -> dict[str, Any] | None:
+        if "?limit" not in path:
+            return await read(self, path)
+        if refusal == "refused":
+            raise ModelRefused("this key may list no batches")
+        return None
+
+    server.troubles.append(("POST batches", "lost"))
+    with monkeypatch.context() as patch:
+        patch.setattr(BatchService, "_get", no_list)
+        assert Put(server, tmp_path / "run", provider).answers == [None] * N
+    assert out(tmp_path / "run") == N, "it stays on file"
+    assert Put(server, tmp_path / "run", provider).answers == answered()
+    assert sum(server.ran.values()) == N
+
+
+def test_a_setting_that_is_refused_in_one_batch_is_left_out_for_all(
+    server: BatchServer, provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forms = {"openai": "files-and-batches", "anthropic": "message-batches"}
+    monkeypatch.setattr(type(batches.FORMS[forms[provider]]), "most_requests", 4)
+    server.refuses = frozenset({"temperature"})
+    assert Put(server, tmp_path / "run", provider).answers == answered()
+
+
+def test_what_stays_with_the_vendor_stays_held(
+    server: BatchServer, provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of the batch is fetched, for the other half nobody asks now."""
+    killed_at("id kept", False, lambda: Put(server, tmp_path / "run", provider))
+    held: list[Decimal] = []
+    give_back = Budget.keep
+
+    def keep(self: Budget, use: Usage, sign: int = 1) -> None:
+        give_back(self, use, sign)
+        held.append(self._held_usd)
+
+    monkeypatch.setattr(Budget, "keep", keep)
+    half = Put(server, tmp_path / "run", provider, n=N // 2, usd=1.0)
+    assert half.answers == answered(N // 2)
+    with CallStore.open_for_reading(tmp_path / "run") as home:
+        (left,) = home.sent_batches.all()
+    assert len(left.requests) == N // 2
+    assert float(held[-2]) == pytest.approx(left.most.cost)  # the last one is given back at the end
+    rest = Put(server, tmp_path / "run", provider)
+    assert rest.answers == answered()
+    assert not any("of other requests" in said for said in rest.news)

@@ -278,6 +278,9 @@ class Budget:
 
     def shortage(self, use: Usage) -> str:
         """The sentence for a call that may use so much, where nothing is held and it has no room."""
+        tokens, usd = self.spent_tokens + use.tokens, self.spent_usd + _exact(use.cost)
+        if (self.tokens is None or tokens <= self.tokens) and (self.usd is None or usd <= _exact(self.usd)):
+            return "the rest of the budget is held for what is with a vendor's batch service; raise it"
         return f"{self._falls_short(use)}; raise it and resume the run"
 
     def keep(self, use: Usage, sign: int = 1) -> None:

@@ -68,6 +68,9 @@ class _Wanted(NamedTuple):
     body: bytes
 
 
+_Asked = tuple[WaveItem, BatchedRequest, Request, BatchedCall]
+
+
 @dataclass
 class _Outcome:
     """What becomes of the requests of a batch, before it is stored. over: they are no longer with the vendor.
@@ -112,7 +115,7 @@ class _Waves:
         self.tries: Counter[str] = Counter()
         self.histories: dict[str, CallHistory] = {}
         self.held: dict[str, Usage] = {}
-        self.wave = 0
+        self.wave, self.cut = 0, False
 
     async def close(self) -> None:
         """Leave the connections, and give back what is held: another call of `ask_in_waves` holds it anew."""
@@ -153,9 +156,8 @@ class _Waves:
         try:
             asked = batch.name, len(batch.requests), batch.begun, known
             state = await service.find(*asked)
-            left = batches.SETTLE - (time.time() - batch.begun)
-            if state is None and left > 0:
-                await service.sleep(left)
+            if state is None:  # `begun` is before an upload that may have been long
+                await service.sleep(batches.SETTLE)
                 state = await service.find(*asked)
         except WolflabError as error:
             if isinstance(error, Stopped):
@@ -188,15 +190,15 @@ class _Waves:
     # -- sending ----------------------------------------------------------------------------
 
     async def _send(self) -> bool:
-        """Send the next wave. Returns whether anything is out."""
-        self.wave += 1
+        """Send the next wave. Returns whether anything is out, or still to be sent."""
+        self.wave, self.cut = self.wave + 1, False
         with_vendor = {
             (one.asker, one.key) for batch in self.home.sent_batches.all() for one in batch.requests
         }
         items = sorted(self.items.values(), key=lambda item: item.model.name)
         for _, mine in groupby(items, key=lambda item: id(item.model)):
             await self._send_to(list(mine), with_vendor)
-        return bool(self.out)
+        return bool(self.out) or self.cut
 
     async def _send_to(self, items: Sequence[WaveItem], with_vendor: set[tuple[str, str]]) -> None:
         """Send the next requests of one model's items, in as many batches as the vendor's limits need."""
@@ -214,6 +216,7 @@ class _Waves:
                 if self.budget.closed:
                     raise Stopped(self.budget.closed)
                 if wanted or self.out:
+                    self.cut = True
                     break  # the rest is in a later wave, once these have given back what they did not use
                 item.stop("unfinished", self.budget.shortage(one.most))
                 continue
@@ -288,6 +291,8 @@ class _Waves:
     async def _fetch(self) -> None:
         """Wait until all that is out is over, and store what it brought."""
         pause, stored = batches.FIRST_POLL, 0
+        # Of all batches, before a refusal in the first one changes how requests are written.
+        asked = {batch.name: await self._asked(batch) for batch in self.out}
         again: list[tuple[WaveItem, str]] = []
         while self.out:
             for batch in [*self.out]:
@@ -302,10 +307,13 @@ class _Waves:
                 except WolflabError as error:
                     self._keep_out(batch, error)
                     continue
-                outcome = await self._outcome(batch, service, state, brought)
+                outcome = self._outcome(batch, service, state, brought, *asked[batch.name])
                 self.home.settle(batch.name, outcome.over, outcome.calls, outcome.lost)
                 self.out.remove(batch)
                 self._give_back(batch.name)
+                over = {one.custom_id for one in outcome.over}
+                if rest := tuple(one for one in batch.requests if one.custom_id not in over):
+                    self._hold(batch._replace(requests=rest))  # of items that are not asked for now
                 stored += sum(map(len, outcome.calls.values()))
                 again += outcome.again
                 for item, how, why in outcome.given_up:
@@ -325,12 +333,9 @@ class _Waves:
             if self.tries[item.name] >= TRIES:
                 item.stop("unfinished", f"{why} ({TRIES} times)")
 
-    async def _outcome(
-        self, batch: SentBatch, service: BatchService, state: BatchState | None, brought: BatchResults
-    ) -> _Outcome:
-        """What becomes of each request of a batch that is over. state: None if the vendor has none."""
-        found = _Outcome()
-        asked: list[tuple[WaveItem, BatchedRequest, Request, BatchedCall]] = []
+    async def _asked(self, batch: SentBatch) -> tuple[list[BatchedRequest], list[_Asked]]:
+        """The requests of a batch that are stored already (before a kill), and those that need a result."""
+        stored, asked = list[BatchedRequest](), list[_Asked]()
         for one in batch.requests:
             item = self.items.get(one.asker)
             if item is None:
@@ -339,12 +344,24 @@ class _Waves:
             request = await item.next_request(filed)
             if request is None or request.key != one.key:
                 if one.key in filed:
-                    found.over.append(one)  # stored before a kill
+                    stored.append(one)
                 continue
-            found.over.append(one)
-            call = _served(item.model).batched(request)  # before a refusal changes how requests are written
+            call = _served(item.model).batched(request)
             assert isinstance(call, BatchedCall)
             asked.append((item, one, request, call))
+        return stored, asked
+
+    def _outcome(
+        self,
+        batch: SentBatch,
+        service: BatchService,
+        state: BatchState | None,
+        brought: BatchResults,
+        stored: list[BatchedRequest],
+        asked: list[_Asked],
+    ) -> _Outcome:
+        """What becomes of each request of a batch that is over. state: None if the vendor has none."""
+        found = _Outcome([*stored, *(one for _, one, _, _ in asked)])
         for item, one, request, call in asked:
             result = brought.found.get(one.custom_id)
             if result is None or result.reply is None:
@@ -372,6 +389,8 @@ class _Waves:
             if outcome.spent is not None:
                 lost = LostAttempt(outcome.reason, outcome.spent, False)
                 found.lost.append(StoredAttempt(item.name, one.key, model.name, lost))
+            elif outcome.fault.possibly_paid or reply.status == 200:
+                self._possibly_paid(found, item, one)
             if not outcome.again:
                 found.again.append((item, f"{model.at()} answered in a batch: {outcome.fault.words}"))
             return
@@ -406,13 +425,16 @@ class _Waves:
         else:
             why, paid, gone = f"{vendor} sent no result of it (the batch is {state.status})", False, False
         if paid:
-            self.budget.add(one.most, possibly=True)
-            lost = LostAttempt(FinishReason.LOST, one.most, True)
-            found.lost.append(StoredAttempt(item.name, one.key, item.model.name, lost))
+            self._possibly_paid(found, item, one)
         if gone:
             found.given_up.append((item, "unfinished", why))
         else:
             found.again.append((item, why))
+
+    def _possibly_paid(self, found: _Outcome, item: WaveItem, one: BatchedRequest) -> None:
+        self.budget.add(one.most, possibly=True)
+        lost = LostAttempt(FinishReason.LOST, one.most, True)
+        found.lost.append(StoredAttempt(item.name, one.key, item.model.name, lost))
 
     def _tell(
         self,
@@ -426,7 +448,7 @@ class _Waves:
         said = f"Batch {batch.vendor_id} is {'gone' if state is None else state.status}: {replies:,} replies"
         rest = len(outcome.over) - replies
         said += f", {rest:,} without one" if rest else ""
-        strange = len(brought.found.keys() - {one.custom_id for one in batch.requests})
+        strange = sum(not one.startswith(f"{batch.name}-") for one in brought.found)
         said += f"; {strange:,} results of other requests are ignored" if strange else ""
         said += f"; {brought.damaged:,} lines could not be read" if brought.damaged else ""
         said += f"; {brought.missing:,} files are not there" if brought.missing else ""

@@ -106,6 +106,7 @@ async def work(
                 return
             await go(asker)
             over()
+            await asyncio.sleep(0)  # those that end without waiting let signals and calls in flight in
 
     with stoppable(budget):
         async with asyncio.TaskGroup() as group:

@@ -677,6 +677,10 @@ class CallStore:
     def scrub(self) -> None:
         """Remove erased data from the disk; StoreError while another program reads the run."""
         self._db.execute("VACUUM")
+        self.empty_log()
+
+    def empty_log(self) -> None:
+        """Bring the write-ahead log into the file; StoreError while another program reads the run."""
         self._db.execute("PRAGMA busy_timeout = 2000")
         if self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
             raise Unavailable(

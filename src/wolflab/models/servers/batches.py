@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from ...errors import ModelError, ServerError
+from ...errors import ModelError, ServerError, Stopped
 from ..budget import Budget, CallLimit, Hold
 from .chat import DIALECTS, BatchedCall, HttpSettings, ServerModel
 from .dialect import decoded
@@ -343,13 +343,18 @@ class BatchService(Served[HttpSettings]):
         """
         connection, unsure = self._connection(), False
         for _ in range(self.settings.retries + 1):
-            if unsure:
-                await self.sleep(SETTLE)
-                if (found := await self.find(name, len(lines), begun, known)) is not None:
-                    return found
-            state = await self._until_over(
-                connection, lambda info: self._begin_once(connection, info, name, lines), timeout=_PATIENT
-            )
+            try:
+                if unsure:
+                    await self.sleep(SETTLE)
+                    if (found := await self.find(name, len(lines), begun, known)) is not None:
+                        return found
+                state = await self._until_over(
+                    connection, lambda info: self._begin_once(connection, info, name, lines), timeout=_PATIENT
+                )
+            except ModelError as error:
+                if unsure and not isinstance(error, Stopped):  # it may have been begun
+                    raise ServerError(str(error)) from error
+                raise
             if state is not None:
                 return state
             unsure = True
@@ -414,9 +419,11 @@ class BatchService(Served[HttpSettings]):
         while True:
             page = await self._get(f"{self.form.path}?limit={_PAGE}{last}")
             rows = page.get("data") if page is not None else None
-            states = [self.form.state(row) for row in rows if isinstance(row, dict)] if rows else []
+            if page is None or not isinstance(rows, list):  # not the same as an empty list
+                raise ServerError(f"{self.at()} does not list its batches; try again later")
+            states = [self.form.state(row) for row in rows if isinstance(row, dict)]
             found += [state for state in states if state.begun >= since]
-            if page is None or not page.get("has_more") or not states or states[-1].begun < since:
+            if not page.get("has_more") or not states or states[-1].begun < since:
                 return found
             last = f"&{self.form.after}={quote(states[-1].id, safe='')}"
 

@@ -33,6 +33,7 @@ def prune(
             )
         prompts, freed = store.prunable()
         if not prompts and not freed:
+            store.empty_log()  # of an earlier command, which another reader kept from its end
             say(screen, f"{run}: no prompts of finished games are stored; nothing is left to prune")
             return
         before = _size(run)
