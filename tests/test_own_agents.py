@@ -485,7 +485,7 @@ class Ends(OwnAgent):
     file = here / "x.yaml"
     file.write_text(yaml.safe_dump(experiment(f"{written(here, body)}:Ends", workers=2)))
     ended = wolf(here, "run", "x.yaml", "--out", "run")
-    assert ended.returncode == 2
+    assert ended.returncode == 1
     assert "by an agent's own code (os._exit): run the command again" in told(ended)
     alone = wolf(here, "run", "x.yaml", "--out", "alone", "-o", "workers=1")
     assert alone.returncode == 0, "nothing runs any more that could say otherwise"

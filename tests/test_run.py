@@ -268,9 +268,10 @@ def test_a_run_over_http_is_the_same_at_any_concurrency_and_plays_back(tmp_path:
         assert all(call["messages"][0][0] == "system" for call in kept)
 
 
-def test_a_failing_server_leaves_the_game_unfinished_and_resumable(tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_failing_server_leaves_the_game_unfinished_and_resumable(workers: int, tmp_path: Path) -> None:
     with http_server.running() as server:
-        data = over_http(server, deals=1)
+        data = over_http(server, deals=2, workers=workers)
         data["players"]["others"]["model"]["max_in_flight"] = 1
         with Store.create(tmp_path / "r", build(data)) as store:
             server.faults.extend([http_server.Fault("status", 500)] * 2)
@@ -292,9 +293,12 @@ def test_why_a_game_stopped_is_kept_as_text(tmp_path: Path) -> None:
         assert store.game(1).error == "two\nlines, \ufffd[1m and \ufffd"
 
 
-def test_a_budget_stops_a_run_cleanly(tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_budget_stops_a_run_cleanly(workers: int, tmp_path: Path) -> None:
     with http_server.running() as server:
-        with Store.create(tmp_path / "r", build(over_http(server, budget={"tokens": 20_000}))) as store:
+        with Store.create(
+            tmp_path / "r", build(over_http(server, budget={"tokens": 20_000}, workers=workers))
+        ) as store:
             assert not runner.play_run(store)
             assert any("budget of 20,000 tokens" in (row.error or "") for row in store.games("unfinished"))
             spent = store.spent().tokens
@@ -310,9 +314,12 @@ def test_a_budget_stops_a_run_cleanly(tmp_path: Path) -> None:
     ],
     ids=["a refused key", "used-up credit"],
 )
-def test_a_model_that_answers_nobody_stops_the_run(fault: http_server.Fault, tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_model_that_answers_nobody_stops_the_run(
+    workers: int, fault: http_server.Fault, tmp_path: Path
+) -> None:
     with http_server.running() as server:
-        data = over_http(server, deals=6, concurrency=1)
+        data = over_http(server, deals=6, concurrency=1, workers=workers)
         data["players"]["others"]["model"]["max_in_flight"] = 1
         with Store.create(tmp_path / "r", build(data)) as store:
             server.faults.extend([fault] * 100)
@@ -327,10 +334,11 @@ def test_a_model_that_answers_nobody_stops_the_run(fault: http_server.Fault, tmp
     assert records(tmp_path / "r") == records(tmp_path / "unbroken")
 
 
-def test_kill_and_resume_make_no_committed_call_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_kill_and_resume_make_no_committed_call_again(workers: int, tmp_path: Path) -> None:
     """kill −9 in mid-game, twice; then the records equal an unbroken run's."""
     with http_server.running(latency=0.01) as server:
-        data = over_http(server)
+        data = over_http(server, workers=workers)
         (tmp_path / "x.yaml").write_text(yaml.safe_dump(data))
         arguments = [sys.executable, "-m", "wolflab", "run", "x.yaml", "--out", "r"]
         committed = 0

@@ -145,8 +145,8 @@ def test_processes_find_what_one_finds_in_the_same_order(run: Path, monkeypatch:
     told: dict[int, list[str]] = {1: [], 2: []}
     monkeypatch.setattr(verification, "_CHUNK", 1)
     monkeypatch.setattr(verification, "_FEW", 1)
-    started = mock.Mock(wraps=verification.processes)
-    monkeypatch.setattr(verification, "processes", started)
+    started = mock.Mock(wraps=verification.pool_of)
+    monkeypatch.setattr(verification, "pool_of", started)
     with Store.open_for_reading(run) as store:
         one, two = (verify_run(store, False, told[workers].append, workers) for workers in (1, 2))
     assert started.call_count == 1

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..agents.policy.checkpoint import SUFFIX, load_policy, save
-from ..lab.runs.processes import cores
+from ..lab.engines import cores
 from ..lab.training.files import POLICY
 from ..lab.training.games import POPULATION, RolloutJob, grouped, rollout_workers
 from ..lab.training.training_plan import load_training

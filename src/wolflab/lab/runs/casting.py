@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -20,7 +20,6 @@ from ...errors import ExperimentError, ModelError
 from ...match import Casting, Dealing, Player
 from ...models.base import Model
 from ...models.budget import Budget
-from ...models.calls import StoredCall
 from ...models.catalog import resolve, without_settings
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.person import PeopleTable, PersonModel
@@ -40,6 +39,15 @@ from ..storage.store import Place, Store
 
 _MOST_PARENTS = 32
 """The most games in memory from which forks go on."""
+
+
+class Waiting(NamedTuple):
+    """The models and embedders of a builder that wait for something outside the process: key → what is known
+    of them.
+    """
+
+    models: Mapping[bytes, Mapping[str, Any]]
+    embedders: Mapping[bytes, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +135,34 @@ class Players:
             "recipe person: people sit at a table; use wolflab play --human SEAT, or --resume RUN"
         )
 
+    def waiting(self) -> Waiting:
+        """The models and embedders built so far that wait."""
+        models = {
+            key: {"name": model.name, "typed": model.typed, "described": model.describe()}
+            for key, model in self._models.items()
+            if not model.instant
+        }
+        embedders = {
+            key: {
+                "name": embedder.name,
+                "version": embedder.version,
+                "digest": embedder.digest,
+                "dimensions": embedder.dimensions,
+                "described": embedder.describe(),
+            }
+            for key, embedder in self._embedders.items()
+            if not embedder.instant
+        }
+        return Waiting(models, embedders)
+
+    def waiting_model(self, key: bytes) -> Model:
+        """The model of a key of `waiting`."""
+        return self._models[key]
+
+    def waiting_embedder(self, key: bytes) -> Embedder:
+        """The embedder of a key of `waiting`."""
+        return self._embedders[key]
+
     async def check_embedders(self) -> None:
         """Check the embedders built so far; ModelError for a missing package, weights or key. No server is
         called, because that costs money.
@@ -191,7 +227,12 @@ class PlayerBuilder(Players):
         self._casts: dict[str, dict[str, _Role]] = {}
         self._cache: EmbeddingCache | None = None
         self._run: Store | None = None
-        self._parents: dict[int, tuple[GameRecord, Mapping[str, StoredCall]]] = {}
+        self._parents: dict[int, GameRecord] = {}
+
+    @property
+    def has_people(self) -> bool:
+        """Whether people play at a table of this process."""
+        return self._table is not None
 
     def check_refused(self, condition: str) -> None:
         """Raise ModelRefused if a model of the condition refuses all requests."""
@@ -322,8 +363,8 @@ class PlayerBuilder(Players):
         await super().close()
         self.close_cache()
 
-    def parent(self, place: Place) -> tuple[GameRecord, Mapping[str, StoredCall]] | None:
-        """Of a fork: the game that it goes on from, and its calls; else None.
+    def parent(self, place: Place) -> GameRecord | None:
+        """Of a fork: the game that it goes on from; else None.
 
         Raises ExperimentError for a game that is not kept, and StoreError if the parent is missing.
         """
@@ -340,7 +381,7 @@ class PlayerBuilder(Players):
         if row.id not in self._parents:
             while len(self._parents) >= _MOST_PARENTS:
                 del self._parents[next(iter(self._parents))]
-            self._parents[row.id] = self._run.record(row.id), self._run.borrowed(row)
+            self._parents[row.id] = self._run.record(row.id)
         return self._parents[row.id]
 
     def close_cache(self) -> None:

@@ -7,7 +7,8 @@ number of workers, and stored if the run can be written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,10 +19,10 @@ from ...metrics.rows import MeasureRow, decode_row, encode_row, row_of, row_vers
 from ...record import GameRecord
 from ...record.sealed import WordsBySeal
 from ...usage import CallTotals
+from ..engines import pool_of
 from ..plans.experiment import Experiment
 from ..storage.packing import CallRow, Packed, pack, totals_by_model
 from ..storage.store import GameRow, Store, StoredRow
-from .processes import processes
 
 _CHUNK = 100
 """The number of games in a task for a counting process."""
@@ -116,26 +117,17 @@ def _counted_again(store: Store, ids: Sequence[int]) -> Mapping[int, StoredRow]:
     workers = store.experiment.workers
     if workers > 1 and len(ids) > 2 * _CHUNK:
         chunks = [ids[at : at + _CHUNK] for at in range(0, len(ids), _CHUNK)]
-        with processes(workers, _open, store.path) as pool:
-            counted = {number: row for part in pool.map(_there, chunks) for number, row in part.items()}
+        with pool_of(workers, _counting, store.path) as pool:
+            counted = {number: row for part in pool.map(chunks) for number, row in part.items()}
     else:
         counted = _count(store, ids)
     store.store_rows(counted)
     return counted
 
 
-_opened: Store | None = None
-"""The run of a counting process."""
-
-
-def _open(path: Path) -> None:
-    global _opened
-    _opened = Store.open_for_reading(path)
-
-
-def _there(ids: Sequence[int]) -> dict[int, StoredRow]:
-    assert _opened is not None
-    return _count(_opened, ids)
+def _counting(path: Path) -> Callable[[Sequence[int]], dict[int, StoredRow]]:
+    """What counts games in a worker process."""
+    return partial(_count, Store.open_for_reading(path))
 
 
 def _count(store: Store, ids: Sequence[int]) -> dict[int, StoredRow]:

@@ -36,6 +36,20 @@ class NeverUsablePlayer:
         return f"none of the first {FIRST} decisions of {self.player} had a usable reply, {why}"
 
 
+def decision_watch(filed: Iterable[str], decided: Callable[[PlayerLabel, str | None], None]) -> TurnWatch:
+    """A callback for a game's decisions (`match.Match.answered`). filed: keys of calls that were stored
+    before. decided: called for each decision that made a call which was not.
+    """
+    before = {tuple(key.rsplit("|", 3)[1:]) for key in filed}
+
+    def answered(player: Player, turn: Turn) -> None:
+        made = ((turn.ask.id, call.step, str(call.attempt)) for call in turn.calls)
+        if any(call not in before for call in made):
+            decided(player_label(player.describe()), turn.invalid)
+
+    return answered
+
+
 class FirstDecisions:
     """Counts the first decisions of each language model in a run, by player, over all conditions. broken: the
     first player without a usable one. keep_going: ignore such players.
@@ -51,34 +65,25 @@ class FirstDecisions:
         """Whether another game may begin."""
         return self.broken is None
 
-    def listener(self, filed: Iterable[str], tell: Callable[[NeverUsablePlayer], None]) -> TurnWatch:
-        """A callback that counts a game's decisions (`match.Match.answered`). filed: keys of calls that were
-        stored before. tell: called with the first broken player.
+    @property
+    def counting(self) -> bool:
+        """Whether decisions are counted now."""
+        return not self._keep_going and self.broken is None
+
+    def counted(self, label: PlayerLabel, invalid: str | None) -> NeverUsablePlayer | None:
+        """Count a decision. Returns the player if this decision shows that it is broken. invalid: why the
+        decision is a stand-in; None where it is not.
         """
-        before = {tuple(key.rsplit("|", 3)[1:]) for key in filed}
-
-        def answered(player: Player, turn: Turn) -> None:
-            made = ((turn.ask.id, call.step, str(call.attempt)) for call in turn.calls)
-            if any(call not in before for call in made) and (broken := self._counted(player, turn)):
-                tell(broken)
-
-        return answered
-
-    def _counted(self, player: Player, turn: Turn) -> NeverUsablePlayer | None:
-        """Count a decision. Returns the player if this decision shows that it is broken."""
-        if self._keep_going or self.broken is not None:
+        if not self.counting or label in self._proved or not label.speaks:
             return None
-        label = player_label(player.describe())
-        if label in self._proved or not label.speaks:
-            return None
-        if turn.invalid is None:
+        if invalid is None:
             self._proved.add(label)
             return None
         reasons = self._reasons.setdefault(label, Counter())
-        reasons[turn.invalid] += 1
+        reasons[invalid] += 1
         if reasons.total() == FIRST:
             self.broken = NeverUsablePlayer(str(label), *reasons.most_common(1)[0])
         return self.broken
 
 
-__all__ = ["FIRST", "FirstDecisions", "NeverUsablePlayer"]
+__all__ = ["FIRST", "FirstDecisions", "NeverUsablePlayer", "decision_watch"]

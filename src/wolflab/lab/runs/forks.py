@@ -41,7 +41,7 @@ def fork_at(builder: PlayerBuilder, place: Place) -> Fork | None:
     spec, parent = builder.experiment.fork(place.condition), builder.parent(place)
     if spec is None or parent is None:
         return None
-    fork = fork_of(spec, parent[0], spec.continuation(place.repeat))
+    fork = fork_of(spec, parent, spec.continuation(place.repeat))
     if fork is None:
         raise RecordError(f"{place.condition}: the game that it goes on from has no turn {spec.at!r} for it")
     return fork

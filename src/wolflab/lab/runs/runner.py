@@ -9,20 +9,21 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import closing
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from ...agents.own import OwnAgent
-from ...errors import CassetteMismatch, StoreError
+from ...errors import CassetteMismatch, StoreError, WolflabError
 from ...fields import first_difference
-from ...match import play, run_now
+from ...match import play
+from ...metrics.play import PlayerLabel
 from ...models.loop import watch as watch_of_loop
+from ..engines import LocalEngine, WorkerEnded, Workers
+from ..engines.local import rare_collection
+from ..engines.workers import AHEAD
 from ..experience.run_pools import make_pools
 from ..plans.design import sheriff_side
 from ..plans.experiment import Experiment
@@ -30,14 +31,16 @@ from ..plans.numbering import NumberOf, numbering
 from ..storage.call_store import LATENESS, StoredCallCache
 from ..storage.store import GameRow, Place, Store, asker
 from .casting import PlayerBuilder
-from .counting import FinishedGame, finished
-from .first_decisions import FirstDecisions, NeverUsablePlayer
+from .counting import finished
+from .first_decisions import FirstDecisions, decision_watch
 from .forks import fork_games
 from .game import prepare
-from .processes import processes, rare_collection
+from .game_workers import GameAnswers, GameTask, TimedGame, begin_games, played_now
 from .repeatability import ask_twice
 from .work import How, check_models, error_sentence, stoppable, work
 
+_TRIES = 3
+"""How often a game is given to a worker, where workers end while they play it."""
 REDRAWS = 20
 """Void games of a condition are no longer replaced after this many times its planned games."""
 
@@ -146,25 +149,26 @@ async def playing(
         for row in rows:
             if not row.over and (row.error or row.status != "planned"):
                 store.stop(row.id, "planned", "")
-        while first.further() and (planned := builder.pools.ready(rows := store.games())):
-            progress.planned = len(rows)
-            progress.over = sum(row.status != "planned" for row in rows)
-            watch(progress)
-            await make_pools(store, builder.pools, planned, builder.embedder)
-            if builder.instant:
-                await _play_instant(store, builder, planned, watch, progress)
-            else:
-                games = (_Playing(store, builder, row, progress, first, tell) for row in planned)
+        async with _workers(store, builder) as workers:
+            while first.further() and (planned := builder.pools.ready(rows := store.games())):
+                progress.planned = len(rows)
+                progress.over = sum(row.status != "planned" for row in rows)
+                watch(progress)
+                await make_pools(store, builder.pools, planned, builder.embedder)
+                if workers is None and builder.instant:
+                    await _play_instant(store, builder, planned, watch, progress)
+                else:
+                    games = (_Playing(store, builder, row, progress, first, tell, workers) for row in planned)
 
-                def over() -> None:
-                    _keep_lateness(store)
-                    watch(progress)
+                    def over() -> None:
+                        _keep_lateness(store)
+                        watch(progress)
 
-                with rare_collection():
-                    await _play_waiting(games, store, builder, over, first.further)
-            if builder.budget.closed:
-                break
-            plan_further(store, number)
+                    with rare_collection():
+                        await _play_waiting(games, store, builder, over, first.further)
+                if builder.budget.closed:
+                    break
+                plan_further(store, number)
         if first.broken is not None:
             for row in store.games("planned"):
                 store.stop(row.id, "planned", first.broken.sentence)
@@ -174,6 +178,20 @@ async def playing(
         finally:  # also on a full disk
             await builder.close()
     return all(row.over for row in store.games())
+
+
+@asynccontextmanager
+async def _workers(store: Store, builder: PlayerBuilder) -> AsyncIterator[Workers | None]:
+    """The worker processes that play the games that are left; None where this process plays them."""
+    experiment = builder.experiment
+    left = sum(not row.over for row in store.games())
+    if experiment.workers == 1 or left < 2 or builder.has_people:
+        yield None
+        return
+    data, count = experiment.model_dump(mode="json", exclude_unset=True), min(experiment.workers, left)
+    given = data, store.path, builder.waiting(), builder.instant
+    async with Workers(LocalEngine(), count, begin_games, *given) as workers:
+        yield workers
 
 
 def _keep_lateness(store: Store) -> None:
@@ -193,7 +211,8 @@ async def _play_waiting(
     """Play games whose players wait, as long as new ones may begin. Games that a failing server stopped are
     tried once more if another game has finished since.
     """
-    at_once, budget = builder.experiment.concurrency, builder.budget
+    experiment, budget = builder.experiment, builder.budget
+    at_once = AHEAD * experiment.workers if builder.instant else experiment.concurrency
     before = _over_in(store)
     broken_off = await work(games, at_once, over, budget, further)
     while broken_off and (now := _over_in(store)) > before:
@@ -264,9 +283,10 @@ class _Playing:
         progress: Progress,
         first: FirstDecisions,
         tell: Callable[[str], None],
+        workers: Workers | None,
     ) -> None:
         self._store, self._builder, self._row, self._progress = store, builder, row, progress
-        self._first, self._tell = first, tell
+        self._first, self._tell, self._workers = first, tell, workers
 
     def number(self) -> int:
         """The number of the game."""
@@ -276,24 +296,48 @@ class _Playing:
         """Play the game and store its record."""
         store, row = self._store, self._row
         self._builder.check_refused(row.condition)
-        filed = store.calls(row.id)
-        file = StoredCallCache(store, asker(row.id), filed)
-        match = replace(
-            prepare(self._builder, Place.of(row), file), answered=self._first.listener(filed, self._found)
-        )
-        start = time.perf_counter()
         try:
-            played = await play(match)
+            played = await (self._here() if self._workers is None else self._in(self._workers))
         except CassetteMismatch as mismatch:
             raise mismatch if store.read_as_now else _begun_otherwise(store) from None
-        spent = store.game_totals(row.id)
-        result = finished(self._builder.experiment, row.condition, played, file.held, spent)
-        store.keep(row.id, *result, time.perf_counter() - start)
+        store.keep(row.id, *played.game, played.seconds)
         self._over()
 
-    def _found(self, broken: NeverUsablePlayer) -> None:
-        begun = f"{broken.sentence[0].upper()}{broken.sentence[1:]}"
-        self._tell(f"{begun}. No further game begins; those under way are played to their end.")
+    async def _here(self) -> TimedGame:
+        """Play the game in this process."""
+        store, row, start = self._store, self._row, time.perf_counter()
+        filed = store.calls(row.id)
+        file = StoredCallCache(store, asker(row.id), filed)
+        match = prepare(self._builder, Place.of(row), file)
+        if self._first.counting:
+            match = replace(match, answered=decision_watch(filed, self._decided))
+        played = await play(match)
+        spent = store.game_totals(row.id)
+        game = finished(self._builder.experiment, row.condition, played, file.held, spent)
+        return TimedGame(game, time.perf_counter() - start)
+
+    async def _in(self, workers: Workers) -> TimedGame:
+        """Play the game in a worker; in another one if that one ends."""
+        store, row = self._store, self._row
+        for _ in range(_TRIES):
+            filed = store.calls(row.id)
+            task = GameTask(row, filed, self._builder.parent(Place.of(row)), self._first.counting)
+            answers = GameAnswers(store, self._builder, row, filed, self._decided)
+            try:
+                played: TimedGame = await workers.do(task, answers)
+            except WorkerEnded:
+                continue
+            return played
+        raise WolflabError(
+            f"{_TRIES} worker processes ended while they played this game: is memory short, or does an "
+            "agent's own code end the process (os._exit)?"
+        )
+
+    def _decided(self, player: PlayerLabel, invalid: str | None) -> None:
+        broken = self._first.counted(player, invalid)
+        if broken is not None:
+            begun = f"{broken.sentence[0].upper()}{broken.sentence[1:]}"
+            self._tell(f"{begun}. No further game begins; those under way are played to their end.")
 
     def begin_again(self) -> None:
         """Count the game as not over, because it is tried again."""
@@ -318,78 +362,26 @@ def _begun_otherwise(store: Store) -> CassetteMismatch:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Result:
-    game: int
-    over: FinishedGame | None
-    """None if there is an error."""
-    error: str
-    seconds: float
-
-
 async def _play_instant(
     store: Store,
     builder: PlayerBuilder,
-    rows: list[GameRow],
+    rows: Sequence[GameRow],
     watch: ProgressWatch,
     progress: Progress,
 ) -> None:
-    """Play games whose players never wait, one after another, in one process or several."""
-    with stoppable(builder.budget), closing(_results(builder, store.path, rows)) as results:
-        for result in results:
-            if result.over is None:
-                store.stop(result.game, "failed", result.error)
+    """Play games whose players never wait, one after another, in this process."""
+    with stoppable(builder.budget), rare_collection():
+        for row in rows:
+            filed = {} if builder.experiment.fork(row.condition) is None else store.calls(row.id)
+            try:
+                played = played_now(builder, row, filed)
+            except Exception as error:  # noqa: BLE001 (stored with its game, as in `work`)
+                store.stop(row.id, "failed", error_sentence(error))
             else:
-                store.keep(result.game, *result.over, result.seconds)
+                store.keep(row.id, *played.game, played.seconds)
             progress.over += 1
-            progress.last = store.game(result.game)
+            progress.last = store.game(row.id)
             watch(progress)
             await asyncio.sleep(0)  # lets Ctrl-C in
             if builder.budget.closed:
                 return
-
-
-def _results(builder: PlayerBuilder, home: Path, rows: list[GameRow]) -> Generator[_Result, None, None]:
-    experiment = builder.experiment
-    if experiment.workers == 1 or len(rows) < 2:
-        with rare_collection():
-            for row in rows:
-                yield _play_one(builder, row)
-        return
-    data = experiment.model_dump(mode="json", exclude_unset=True)
-    with processes(experiment.workers, _start_worker, data, home) as pool:
-        waiting: set[Future[_Result]] = set()
-        for row in rows:
-            waiting.add(pool.submit(_work, row))
-            if len(waiting) >= 4 * experiment.workers:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
-        for future in wait(waiting).done:
-            yield future.result()
-
-
-def _play_one(builder: PlayerBuilder, row: GameRow) -> _Result:
-    parent = builder.parent(Place.of(row))
-    file = StoredCallCache(None, asker(row.id), {} if parent is None else parent[1])
-    start = time.perf_counter()
-    try:
-        played = run_now(play(prepare(builder, Place.of(row), file)))
-        result = finished(builder.experiment, row.condition, played, file.held, {})
-    except Exception as error:  # noqa: BLE001 (stored with its game, as in `work`)
-        return _Result(row.id, None, error_sentence(error), time.perf_counter() - start)
-    return _Result(row.id, result, "", time.perf_counter() - start)
-
-
-_worker: PlayerBuilder | None = None
-
-
-def _start_worker(data: dict[str, Any], home: Path) -> None:
-    global _worker
-    _worker = PlayerBuilder(Experiment(**data), home)
-
-
-def _work(row: GameRow) -> _Result:
-    assert _worker is not None
-    with rare_collection():
-        return _play_one(_worker, row)

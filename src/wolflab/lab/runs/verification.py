@@ -14,13 +14,14 @@ from typing import NamedTuple
 
 from ...errors import ExperimentError, ModelError, WolflabError
 from ...usage import totals_alike
+from ..engines import pool_of
+from ..engines.local import rare_collection
 from ..plans.experiment import Experiment
 from ..storage.call_store import CallStore
 from ..storage.run_files import readable
 from ..storage.store import GIVEN_UP, GameRow, Store, asker
 from .casting import PlayerBuilder
 from .forks import fork_games
-from .processes import processes, rare_collection
 from .replay import GameCheck, verify_game
 from .runner import further_games, planned_games
 from .tournament_games import experiment_due, is_tournament
@@ -110,8 +111,8 @@ def _checked(
     """What was found in each of these games, in their order."""
     chunks = [games[at : at + _CHUNK] for at in range(0, len(games), _CHUNK)]
     if workers > 1 and len(games) > _FEW:
-        with processes(workers, _open, store.path, agents) as pool:
-            for checked in pool.map(_there, chunks):
+        with pool_of(workers, _checking, store.path, agents) as pool:
+            for checked in pool.map(chunks):
                 yield from checked
     else:
         builder = PlayerBuilder(store.experiment, store.path, reading=True)
@@ -123,21 +124,16 @@ def _checked(
             builder.close_cache()
 
 
-_opened: tuple[Store, bool, PlayerBuilder] | None = None
-"""The run of a worker process, whether agents are run again, and the builder of players."""
-
-
-def _open(path: Path, agents: bool) -> None:
-    global _opened
+def _checking(path: Path, agents: bool) -> Callable[[Sequence[int]], list[_CheckedGame]]:
+    """What checks games in a worker process. agents: whether they are run again."""
     store = Store.open_for_reading(path)
-    _opened = store, agents, PlayerBuilder(store.experiment, path, reading=True)
+    builder = PlayerBuilder(store.experiment, path, reading=True)
 
+    def check(games: Sequence[int]) -> list[_CheckedGame]:
+        with readable(path), rare_collection():
+            return [_check_game(store, number, agents, builder) for number in games]
 
-def _there(games: Sequence[int]) -> list[_CheckedGame]:
-    assert _opened is not None
-    store, agents, builder = _opened
-    with readable(store.path), rare_collection():
-        return [_check_game(store, number, agents, builder) for number in games]
+    return check
 
 
 def _check_game(store: Store, number: int, agents: bool, builder: PlayerBuilder) -> _CheckedGame:

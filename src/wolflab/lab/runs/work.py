@@ -176,6 +176,13 @@ def error_sentence(error: BaseException) -> str:
     return f"{place + ': ' if place else ''}{type(first).__name__}: {printed_form(first)}"
 
 
+def sent_error(error: BaseException) -> BaseException:
+    """An error that has the same effect in another process, where its traceback is missing."""
+    if isinstance(error, BaseExceptionGroup):
+        return BaseExceptionGroup("in a worker", [sent_error(one) for one in error.exceptions])
+    return error if isinstance(error, WolflabError) else WolflabError(error_sentence(error))
+
+
 def _first(error: BaseException) -> tuple[BaseException, str]:
     """The first error of a group, and its location in the code of an own agent ("" if there is none)."""
     place = ""

@@ -6,8 +6,7 @@ Work is split into self-contained jobs; a job gives the same arrays in any proce
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -34,10 +33,11 @@ from ...policy.rollout import (
     unrecorded_match,
 )
 from ...rules import ROLES, Side
+from ..engines import TaskPool, cores, pool_of
+from ..engines.local import rare_collection
 from ..plans.policies import policy_name_of
 from ..plans.specs import PlayerSpec
 from ..runs.casting import Players
-from ..runs.processes import cores, processes, rare_collection
 from ..storage.embedding_cache import WrappedEmbedder
 from .cloning_agent import CloningAgent
 from .files import frozen
@@ -315,23 +315,15 @@ class TrainingPlayers(Players):
         return cast
 
 
-_players: TrainingPlayers | None = None
-
-
-def _start(data: dict[str, Any]) -> None:
-    global _players
-    _players = TrainingPlayers(TrainingSpec(**data))
-
-
-def _do(job: RolloutJob) -> RolloutResult:
-    assert _players is not None
-    return _players.do(job)
+def _rollouts(data: dict[str, Any]) -> Callable[[RolloutJob], RolloutResult]:
+    """What plays jobs in a worker process."""
+    return TrainingPlayers(TrainingSpec(**data)).do
 
 
 class RolloutWorkers:
     """Plays jobs in worker processes, or in this process if there is only one."""
 
-    def __init__(self, experiment: TrainingSpec, pool: ProcessPoolExecutor | None) -> None:
+    def __init__(self, experiment: TrainingSpec, pool: TaskPool | None) -> None:
         self._own = TrainingPlayers(experiment) if pool is None else None
         self._pool = pool
 
@@ -341,7 +333,7 @@ class RolloutWorkers:
             assert self._own is not None
             yield from map(self._own.do, jobs)
             return
-        yield from self._pool.map(_do, jobs)
+        yield from self._pool.map(jobs)
 
 
 @contextmanager
@@ -352,5 +344,5 @@ def rollout_workers(experiment: TrainingSpec) -> Iterator[RolloutWorkers]:
         yield RolloutWorkers(experiment, None)
         return
     data = experiment.model_dump(mode="json", exclude_unset=True)
-    with processes(count, _start, data) as pool:
+    with pool_of(count, _rollouts, data) as pool:
         yield RolloutWorkers(experiment, pool)

@@ -32,8 +32,8 @@ from ...models.calls import answer
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.servers.chat import ServerModel
 from ...policy.rollout import FirstCandidate, PlayedEpisode, decisions_of, play_episode, unrecorded_match
+from ..engines.local import rare_collection
 from ..runs.casting import budget_of
-from ..runs.processes import rare_collection
 from ..runs.work import How, check_models, work
 from ..storage.call_store import CallStore, StoredCallCache
 from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache

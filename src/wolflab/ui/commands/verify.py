@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.markup import escape
 
 from ...errors import RecordError, StoreError
+from ...lab.engines import cores
 from ...lab.experience.pool_file import check_pool, is_pool
 from ...lab.plans.policies import policy_digest, require_policy
 from ...lab.plans.specs import MOST_WORKERS
-from ...lab.runs.processes import cores
 from ...lab.runs.verification import totals_that_differ, verify_run
 from ...lab.storage.call_store import CallStore
 from ...lab.storage.run_files import LEARNED_FROM, TRAINING

@@ -1,0 +1,19 @@
+"""Worker processes: on this machine, or of a Ray cluster. `Workers` gives them tasks."""
+
+from .engine import Engine, Link, WorkerEnded
+from .local import LocalEngine, cores
+from .worker import ask_driver, tell_driver
+from .workers import TaskPool, Workers, pool_of
+
+__all__ = [
+    "Engine",
+    "Link",
+    "LocalEngine",
+    "TaskPool",
+    "WorkerEnded",
+    "Workers",
+    "ask_driver",
+    "cores",
+    "pool_of",
+    "tell_driver",
+]

@@ -1,0 +1,208 @@
+"""Games and tasks in worker processes: the same results, and nothing lost when a worker ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import http_server
+from embedding_server import EmbeddingServer
+from http_server import asynchronous
+from test_run import over_http, records
+from wolflab.errors import ServerError, Stopped, WolflabError
+from wolflab.lab.engines import Link, LocalEngine, WorkerEnded, Workers, ask_driver, pool_of, worker
+from wolflab.lab.engines.local import LocalLink
+from wolflab.lab.plans.loading import build
+from wolflab.lab.runs import runner
+from wolflab.lab.storage.store import Store
+
+# -- games -------------------------------------------------------------------------------------------
+
+
+def stored(path: Path) -> dict[str, list[Any]]:
+    """All that a run stores, without what depends on the clock."""
+    with closing(sqlite3.connect(path / "run.sqlite")) as db:
+        calls = "asker, key, request, model, blocks, text, finish, prompt_tokens, completion_tokens, cost"
+        wanted = {
+            "games": "SELECT id, condition, deal, repeat, status, error FROM games",
+            "calls": f"SELECT {calls} FROM calls ORDER BY asker, key",
+            "totals": "SELECT asker, model, calls, prompt_tokens, completion_tokens, cost FROM totals",
+            "open": "SELECT * FROM open_calls",
+            "attempts": "SELECT * FROM attempts",
+            "blocks": "SELECT hash FROM blocks ORDER BY hash",
+            "rows": "SELECT game, version FROM rows ORDER BY game",
+        }
+        return {name: list(db.execute(query)) for name, query in wanted.items()}
+
+
+def played(path: Path, data: dict[str, Any]) -> None:
+    with Store.create(path, build(data)) as store:
+        assert runner.play_run(store)
+
+
+def test_two_workers_play_the_games_of_one_process(tmp_path: Path) -> None:
+    """Reflection with a growing pool, an embedder behind a server, forks, and a built-in player."""
+    with http_server.running() as server, http_server.running(EmbeddingServer()) as vectors:
+        embedder = {"embedder": "vectors-1", "base_url": vectors.base_url}
+        model = {"model": "wolf-1", "base_url": server.base_url}
+        seer = {"model": model, "recipe": "reflective", "embedder": embedder}
+        data = over_http(
+            server,
+            players={"others": {"model": "village", "recipe": "deductive"}, "Seer": seer},
+            conditions={
+                "plain": {},
+                "forked": {"fork": {"games_of": "plain", "change": "silent"}},
+                "learns": {"players": {"Seer": {"experience": {"grow": 2, "embedder": embedder}}}},
+            },
+        )
+        for workers in (1, 2):
+            played(tmp_path / f"{workers}", {**data, "workers": workers})
+    assert records(tmp_path / "1") == records(tmp_path / "2")
+    assert stored(tmp_path / "1") == stored(tmp_path / "2")
+    with closing(sqlite3.connect(tmp_path / "2" / "run.sqlite")) as db:
+        assert db.execute("SELECT count(*) FROM calls").fetchone()[0] > 50
+        assert db.execute("SELECT count(*) FROM embeddings").fetchone()[0] > 20
+
+
+def test_a_killed_worker_loses_nothing_and_nothing_is_paid_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of the first three workers is killed in the middle of its games."""
+    begun: list[LocalLink] = []
+    start = LocalEngine.start
+
+    async def started(self: LocalEngine, number: int) -> LocalLink:
+        begun.append(await start(self, number))
+        return begun[-1]
+
+    def kill(server: http_server.FakeServer) -> None:
+        for number, calls in enumerate((15, 40, 70)):
+            while server.calls < calls:
+                time.sleep(0.005)
+            process = begun[number].process.pid
+            assert process is not None
+            os.kill(process, signal.SIGKILL)
+
+    monkeypatch.setattr(LocalEngine, "start", started)
+    with http_server.running(latency=0.02) as server:
+        data = over_http(server, deals=4, concurrency=4, workers=2)
+        killing = threading.Thread(target=kill, args=(server,), daemon=True)
+        killing.start()
+        played(tmp_path / "killed", data)
+        killing.join(60)
+        made = server.calls
+        played(tmp_path / "whole", {**data, "workers": 1})
+        assert len(begun) == 5
+        assert made == server.calls - made
+    assert stored(tmp_path / "killed") == stored(tmp_path / "whole")
+    assert records(tmp_path / "killed") == records(tmp_path / "whole")
+
+
+# -- tasks -------------------------------------------------------------------------------------------
+
+
+def doubling(by: int) -> Any:
+    """What a worker does in these tests: some tasks wait, fail, or end it."""
+
+    async def do(task: Any) -> Any:
+        match task:
+            case "die":
+                os._exit(1)
+            case "fail":
+                raise ServerError("it does not answer")
+            case "odd":
+                raise _Odd(1, 2)
+            case "ask":
+                return await ask_driver("how much?")
+        return by * task
+
+    return do
+
+
+class _Odd(Exception):
+    """An error that cannot be unpickled."""
+
+    def __init__(self, a: int, b: int) -> None:
+        super().__init__(a + b)
+
+
+@asynchronous
+async def test_results_errors_and_answers_cross() -> None:
+    async def serve(asked: Any) -> Any:
+        if asked == "how much?":
+            raise Stopped("nothing is left")
+        return asked
+
+    async with Workers(LocalEngine(), 2, doubling, 3) as workers:
+        assert await asyncio.gather(*map(workers.do, range(50))) == [3 * n for n in range(50)]
+        with pytest.raises(ServerError, match="it does not answer"):
+            await workers.do("fail")
+        with pytest.raises(WolflabError, match="_Odd: 3"):
+            await workers.do("odd")
+        with pytest.raises(Stopped, match="nothing is left"):
+            await workers.do("ask", serve)
+        with pytest.raises(WorkerEnded):
+            await workers.do("die")
+        assert await workers.do(2) == 6, "another one has begun"
+
+
+def test_a_pool_gives_results_in_order_and_tells_that_a_worker_died() -> None:
+    with pool_of(2, doubling, 2) as pool:
+        assert list(pool.map(range(100))) == [2 * n for n in range(100)]
+        with pytest.raises(WolflabError, match="ended from outside"):
+            list(pool.map([1, "die", 2]))
+
+
+class _InThisLoop:
+    """An engine whose workers run in the driver's own loop: all that an engine has to do."""
+
+    def __init__(self) -> None:
+        self.running: list[asyncio.Task[None]] = []
+
+    async def start(self, number: int) -> Link:
+        there: asyncio.Queue[bytes] = asyncio.Queue()
+        back: asyncio.Queue[bytes] = asyncio.Queue()
+        task = asyncio.create_task(worker.run_worker(back.put_nowait, there.get))
+        self.running.append(task)
+
+        class Here:
+            def send(self, data: bytes) -> None:
+                there.put_nowait(data)
+
+            async def receive(self) -> bytes:
+                return await back.get()
+
+            async def stop(self) -> None:
+                task.cancel()
+
+        return Here()
+
+    async def stop(self) -> None:
+        assert all(task.cancelling() for task in self.running)
+
+
+@asynchronous
+async def test_another_engine_has_two_methods() -> None:
+    async with Workers(_InThisLoop(), 3, doubling, 5) as workers:
+        assert await asyncio.gather(*map(workers.do, range(9))) == [5 * n for n in range(9)]
+
+
+@asynchronous
+async def test_a_worker_with_other_versions_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = iter(({"Python": "3.11", "wolflab": "0.1.0"}, {"Python": "3.11", "wolflab": "0.2.0"}))
+    monkeypatch.setattr(worker, "versions", lambda: next(found))
+    monkeypatch.setattr("wolflab.lab.engines.workers.versions", lambda: next(found))
+    with pytest.raises(
+        WolflabError, match=r"other versions than this process \(wolflab 0.1.0 there and 0.2.0"
+    ):
+        async with Workers(_InThisLoop(), 1, doubling, 1):
+            pass
