@@ -1520,7 +1520,7 @@ def test_names_resolve(spec, provider, model, url):
         ({"model": "openai/x", "retries": True}, "'retries'"),
         ({"model": "openai/x", "timeout": 0}, "'timeout': got 0"),
         ({"model": "openai/x", "timeout": None}, "'timeout': got None"),
-        ({"model": "openai/x", "max_in_flight": 5000}, "use 1000 or less"),
+        ({"model": "openai/x", "max_in_flight": 50_000}, "use 10000 or less"),
         ({"model": "x", "base_url": "localhost:80"}, "has to start with http"),
         ({"model": "x", "base_url": "http://[::1"}, "and name a server"),
         ({"model": "x", "base_url": "http://127.0.0.1:99999/v1"}, "and name a server"),

@@ -31,6 +31,8 @@ from .errors import StoreError, Unavailable
 T = TypeVar("T")
 
 DISK_ADVICE = "if the disk is full or read-only, mend that, then resume or try again"
+_OPEN_FILES = 16_384
+"""Open files and connections that the system is asked for; the usual default is 1,024."""
 LARGEST = 1 << 28
 """The largest size in bytes of a file that is read at once."""
 _RUN = ("run.sqlite", "run.lock")
@@ -395,3 +397,19 @@ def _os_errors(path: Path, sentence: str, missing: str = "") -> Iterator[None]:
 def _no_folder(path: Path) -> Path | None:
     """The path or one of its parents that exists and is no folder."""
     return next((place for place in (path, *path.parents) if place.exists() and not place.is_dir()), None)
+
+
+# -- open files --------------------------------------------------------------------------------------
+
+
+def allow_files() -> None:
+    """Raise this process's limit of open files, as far as the system allows."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

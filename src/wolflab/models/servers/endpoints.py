@@ -12,6 +12,7 @@ from urllib.parse import urlencode, urlsplit
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from ...errors import ModelError
+from ...files import allow_files
 from ..loop import watch
 from .http import HttpClient
 from .keys import (
@@ -233,6 +234,7 @@ class Endpoint:
         variables = [*([self.variable] if self.variable else []), *named_in(headers), *named_in(query)]
         check_destination([name for name in variables if name != access.own], self.base_url, who)
         watch().ignore_pause()
+        allow_files()
         sent = with_environment(headers, "headers")
         said = {name.lower() for name in sent}
         if key and access.key_header.lower() not in said:

@@ -24,7 +24,7 @@ NATIVE: tuple[Format, ...] = ("json_schema", "json_object", "text")
 PLAIN: tuple[Format, ...] = ("json_object", "text")
 
 DEFAULT_IN_FLIGHT = 16
-MAX_IN_FLIGHT = 1000
+MAX_IN_FLIGHT = 10_000
 
 
 @dataclass(frozen=True, slots=True)

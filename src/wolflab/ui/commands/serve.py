@@ -16,6 +16,7 @@ from rich.console import Console
 from starlette.applications import Starlette
 
 from ...errors import StoreError
+from ...files import allow_files
 from ...lab.plans.served import is_loopback
 from ..browse.browse_app import runs_application
 from ..browse.run_index import RunIndex
@@ -25,8 +26,6 @@ from ..web.table_server import TableServer
 from ..wording import counted
 from .options import AllowHost, BehindProxy, Listening, Port, commands
 
-_FILES = 16_384
-"""Open files and connections that the server asks the system for; the usual default is 1,024."""
 CONNECTIONS = 8_000
 """Open connections from which on new requests get status 503; open pages go on."""
 
@@ -139,19 +138,6 @@ def serving_config(served: Starlette, behind_proxy: bool = False) -> uvicorn.Con
 def _is_no_refusal(record: logging.LogRecord) -> bool:
     """Whether a log record is not about a refused WebSocket, which uvicorn logs as an error."""
     return record.msg != "ASGI callable returned without completing handshake."
-
-
-def allow_files() -> None:
-    """Raise this process's limit of open files, as far as the system allows."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)
-    if soft != resource.RLIM_INFINITY and soft < most:
-        with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def bound_socket(host: str, port: int) -> socket.socket:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ...errors import StoreError
-from ...files import write
+from ...files import allow_files, write
 from ...lab.plans.sources import shipped_files
 from ...lab.storage.store import Store
 from ...lab.studies.people import is_abandoned, kept_people, step_of
@@ -23,7 +23,7 @@ from ..terminal.forecast import Beginning, forecast_first
 from ..wording import counted
 from .common import command_with_yes, preflight_models
 from .options import AllowHost, BehindProxy, Listening, Port, Yes, commands
-from .serve import Listener, allow_files
+from .serve import Listener
 
 
 @commands.command(
