@@ -3,15 +3,16 @@ jumps.
 
     python benchmarks/chaos.py [--kills 200] [--faults 0.1] [--seed 1] [--only run …]
 
-Each piece of work (a run, a tournament, a run that learns from its games, a judge, a training, a training in
-rounds) is begun by the `wolflab` command, killed with -9 after a random time and resumed, until it is over;
-then it is begun again, until its share of the kills is reached. Its server answers with faults of every kind
-at that rate, and counts every request by what was asked. Every third process has a clock that jumps by up to
-a day, every fifth finds its disk full, and now and then two are started at once. Printed: calls sent,
-answered and stored; those that were answered more often than where nothing happens (paid twice), and how many
-of these were not in flight at a kill or before a full disk, which is to be 0; those that are answered there
-and are not stored at the end (lost), which is to be 0; and whether the games, or a training's policy, are
-those of a run that was never killed.
+Each piece of work (a run, a run with worker processes, a run in shards that are merged, a tournament, a run
+that learns from its games, a judge, a training, a training in rounds) is begun by the `wolflab` command,
+killed with -9 after a random time and resumed, until it is over; then it is begun again, until its share of
+the kills is reached. Of a run with worker processes, every second kill is of one of these. Its server
+answers with faults of every kind at that rate, and counts every request by what was asked. Every third
+process has a clock that jumps by up to a day, every fifth finds its disk full, and now and then two are
+started at once. Printed: calls sent, answered and stored; those that were answered more often than where
+nothing happens (paid twice), and how many of these were not in flight at a kill or before a full disk,
+which is to be 0; those that are answered there and are not stored at the end (lost), which is to be 0; and
+whether the games, or a training's policy, are those of a run that was never killed.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import json
 import logging
 import os
 import random
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -46,6 +48,14 @@ KINDS = ("status", "drop", "hangup", "bad_json", "page", "no_choices", "empty", 
 STATUSES = (429, 500, 502, 503)
 UNPAID = {"status", "drop", "hangup", "bad_json", "page", "no_choices"}
 """Those that are no answer."""
+SHARDS = """
+for n in 1 2; do
+  if [ -e "s$n/run.sqlite" ]; then python -m wolflab run --resume "s$n" --yes
+  else python -m wolflab run x.yaml --shard "$n/2" --out "s$n" --yes; fi || exit $?
+done
+exec python -m wolflab merge s1 s2 --out r
+"""
+"""Plays a run in two shards and merges them; goes on where it was stopped."""
 JUMPING = """
 import random, time
 _time, _draws = time.time, random.Random(random.SystemRandom().random())
@@ -112,7 +122,8 @@ Made = Callable[[Path], list[Any]]
 class Work:
     """Something that `wolflab` does. begin, go_on: its commands. made: what can be compared with what comes
     of it where nothing happens; None for nothing. asks: whether it asks a server. file: is there once it has
-    begun. mean: seconds until it is killed, after its first call if it asks.
+    begun. mean: seconds until it is killed, after its first call if it asks. workers: every second kill is of
+    one of its worker processes.
     """
 
     name: str
@@ -122,6 +133,7 @@ class Work:
     asks: bool = True
     file: str = "run.sqlite"
     mean: float = 0.4
+    workers: bool = False
     before: Callable[[Path], None] = lambda folder: None
 
 
@@ -181,6 +193,8 @@ def work(address: str, size: int) -> list[Work]:
     trains: dict[str, Any] = {"file": "training.yaml", "mean": 4.0}
     return [
         of_file("run", "run", run, lines),
+        of_file("workers", "run", run | {"workers": 2}, lines, workers=True, mean=0.8),
+        Work("shards", ["!"], ["!"], lines, mean=0.8, before=lambda folder: write(folder, run)),
         of_file("tournament", "tournament", cup, lines),
         of_file("pool", "run", pool, lines),
         Work("judge", judge, judge, None, before=sample),
@@ -190,17 +204,46 @@ def work(address: str, size: int) -> list[Work]:
 
 
 def started(words: Sequence[str], folder: Path, *, clock: bool, full: bool) -> subprocess.Popen[str]:
-    """A `wolflab` command. clock: it jumps. full: no file may grow any more, as on a full disk."""
+    """A `wolflab` command, or with "!" the script `SHARDS`. clock: it jumps. full: no file may grow any more,
+    as on a full disk.
+    """
     environment = dict(os.environ)
     if clock:
         (folder / "clock").mkdir(exist_ok=True)
         (folder / "clock" / "sitecustomize.py").write_text(JUMPING)
         environment["PYTHONPATH"] = f"{folder / 'clock'}:{environment.get('PYTHONPATH', '')}"
-    command = [sys.executable, "-m", "wolflab", *words]
+    environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
+    command = ["bash", "-c", SHARDS] if words == ["!"] else [sys.executable, "-m", "wolflab", *words]
     if full:
         largest = max((file.stat().st_size for file in folder.rglob("run.sqlite*")), default=0)
         command = ["bash", "-c", f'ulimit -f {largest // 1024 + 8}; exec "$@"', "bash", *command]
-    return subprocess.Popen(command, cwd=folder, env=environment, stdout=-1, stderr=-1, text=True)
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=-1, stderr=-1, text=True, start_new_session=True
+    )
+
+
+def workers_of(process: subprocess.Popen[str]) -> list[int]:
+    """The process ids of a run's workers."""
+    found = []
+    with suppress(OSError):
+        for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(int(child))
+    return found
+
+
+def kill_workers(process: subprocess.Popen[str], mean: float, draws: random.Random) -> int:
+    """Kill workers of a process until it has ended, at most three. Returns how many."""
+    killed = 0
+    while killed < 3:
+        try:
+            process.wait(draws.expovariate(1 / mean))
+            return killed
+        except subprocess.TimeoutExpired:
+            if there := workers_of(process):
+                os.kill(draws.choice(there), signal.SIGKILL)
+                killed += 1
+    return killed
 
 
 def stored(folder: Path) -> dict[str, int]:
@@ -253,11 +296,13 @@ def torment(
         other = started(words, folder, clock=False, full=False) if trouble and begun and n % 7 == 0 else None
         if trouble and job.asks and draws.random() < 0.9:  # the others are killed while they start
             wait_for_a_call(process, server)
+        if trouble and job.workers and n % 2 == 0:
+            done += kill_workers(process, job.mean, draws)
         try:
             _, told = process.communicate(timeout=draws.expovariate(1 / job.mean) if trouble else 600)
         except subprocess.TimeoutExpired:
             server.killed()
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
             _, told = process.communicate()
             time.sleep(0.2)
             server.killed()  # what it had sent is read by the server even now
@@ -266,7 +311,7 @@ def torment(
             server.killed(within=3.0)  # it takes a while to end
         if other is not None:
             server.killed()
-            other.kill()
+            os.killpg(other.pid, signal.SIGKILL)
             other.communicate()
         if "Traceback" in told:
             wrong.append(f"{' '.join(words)}: {told.strip().splitlines()[-1]}")
@@ -286,7 +331,9 @@ def main() -> None:
     parser.add_argument("--deals", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
-        "--only", nargs="+", default=["run", "tournament", "pool", "judge", "training", "rounds"]
+        "--only",
+        nargs="+",
+        default=["run", "workers", "shards", "tournament", "pool", "judge", "training", "rounds"],
     )
     told = parser.parse_args()
     draws, bad = random.Random(told.seed), False
@@ -357,7 +404,8 @@ def one_round(name: str, deals: int, faults: float, seed: int, kills: int, draws
         [job] = [one for one in work(server.base_url, deals) if one.name == name]
         folder = Path(place)
         done, wrong = torment(job, folder, server, kills, draws)
-        kept, paid, sent = sum(stored(folder).values()), Counter(server.paid), sum(server.asked.values())
+        at = folder / "r" if (folder / "r").is_dir() else folder  # shards have their own copies
+        kept, paid, sent = sum(stored(at).values()), Counter(server.paid), sum(server.asked.values())
         usual, made, differs = Counter(dict.fromkeys(paid, 1)), 0, 0
         if job.made is not None:
             tormented = job.made(folder)

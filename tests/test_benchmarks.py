@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 TINY: dict[str, Sequence[str]] = {
     "benchmarks/auroc_coverage.py": ("--repeats", "3"),
     "benchmarks/budgets.py": shlex.split("--in-flight 3 --times 20 --seeds 1 --timeouts 0 50"),
-    "benchmarks/chaos.py": ("--kills", "2", "--deals", "1", "--only", "run"),
+    "benchmarks/chaos.py": ("--kills", "4", "--deals", "1", "--only", "run", "workers"),
     "benchmarks/code_size.py": (),
     "benchmarks/commits.py": shlex.split("--turns 2 --calls 1 2 --rounds 1"),
     "benchmarks/damage.py": shlex.split("--seeds 2 --made run --only errors show verify"),
@@ -131,7 +131,11 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
             r"100 deals × 4, 30% with.*AUROC \d+\.\d% \(± 0\.\d+\), difference \d+\.\d% \(n = 3\)",
         ),
         ("benchmarks/budgets.py", r"\| calls at once \| timeouts .*\n\| 3 \| 0 % \| [1-9][\d.]*% to"),
-        ("benchmarks/chaos.py", r"\| run \| 2 \| \d+ \| \d+ \| \d+ \| \d+ \(0\) \| 0 \| [1-9]\d*, as undis"),
+        (
+            "benchmarks/chaos.py",
+            r"(?s)\| run \| 2 \| \d+ \| \d+ \| \d+ \| \d+ \(0\) \| 0 \| [1-9]\d*, as undis.*"
+            r"\| workers \| [23] \| \d+ \| \d+ \| \d+ \| \d+ \(0\) \| 0 \| [1-9]\d*, as undis",
+        ),
         (
             "benchmarks/code_size.py",
             r"rules +[1-9]\d{3} (?s:.*)\nsrc +[1-9]\d{4} (?s:.*)\nlines of tests: [1-9]\d{4}\n",
