@@ -57,8 +57,9 @@ class Batch:
 
 @dataclass
 class BatchServer(FakeServer):
-    """See the module. troubles: (method and the address's last part, kind): "500", "429", "lost" (it is done,
-    and the connection breaks before the answer), "hangup" (nothing is done).
+    """See the module. troubles: (method and the address's last part, kind): "404", "429", "500", "lost" (it
+    is done, and the connection breaks before the answer), "hangup" (nothing is done). queue: the most requests
+    of a batch; a larger one is refused as a whole.
     """
 
     fates: deque[Fate] = field(default_factory=deque)
@@ -67,6 +68,7 @@ class BatchServer(FakeServer):
     files: dict[str, bytes] = field(default_factory=dict)
     ran: Counter[str] = field(default_factory=Counter)
     page: int = 100
+    queue: int | None = None
 
     def _add_routes(self, app: web.Application) -> None:
         for method, path, handler in (
@@ -90,7 +92,7 @@ class BatchServer(FakeServer):
             kind = (
                 self.troubles.popleft()[1] if self.troubles and what.startswith(self.troubles[0][0]) else ""
             )
-            if kind in ("500", "429"):
+            if kind in ("404", "429", "500"):
                 return self._error(int(kind), "The server had a bad moment")
             reply: web.StreamResponse = web.Response() if kind == "hangup" else await handler(request)
             if kind:
@@ -124,6 +126,8 @@ class BatchServer(FakeServer):
         assert not any(line["body"].get("stream") for line in lines)
         ids = {line["custom_id"] for line in lines}
         assert len(ids) == len(lines)
+        if self.queue is not None and len(lines) > self.queue:
+            fate = Fate(failed=("token_limit_exceeded", "Enqueued token limit reached for wolf-1."))
         self.batches.append(Batch(f"batch_{len(self.batches)}", name, lines, fate, time.time()))
         return self._shown(request, self.batches[-1])
 

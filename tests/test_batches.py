@@ -215,6 +215,29 @@ def test_a_full_queue_is_waited_for_and_another_refusal_is_not(server: BatchServ
     assert len(server.batches) == begun + 1
 
 
+def test_a_queue_that_is_smaller_than_a_wave_gets_smaller_waves(server: BatchServer, tmp_path: Path) -> None:
+    server.queue = 2
+    assert Put(server, tmp_path / "run", "openai").answers == answered()
+    assert [len(batch.lines) for batch in server.batches] == [6, 3, 2, 2, 2]
+    assert sum(server.ran.values()) == N
+    server.queue = 0
+    sent = Put(server, tmp_path / "none", "openai")
+    assert "too much is with openai already" in sent.result.why
+
+
+def test_a_batch_that_the_vendor_does_not_know_stays_on_file(
+    server: BatchServer, provider: str, tmp_path: Path
+) -> None:
+    """With another key, the vendor says 404 to a batch that goes on."""
+    server.fates.append(Fate(polls=3))
+    server.troubles.append(("GET batch_0", "404"))
+    sent = Put(server, tmp_path / "run", provider)
+    assert "is it the same key and project?" in sent.result.why
+    assert Put(server, tmp_path / "run", provider).answers == answered()
+    assert len(server.batches) == 1
+    assert sum(server.ran.values()) == N
+
+
 @pytest.mark.parametrize("kind", ["500", "429", "lost", "hangup"])
 @pytest.mark.parametrize(
     ("provider", "at"),

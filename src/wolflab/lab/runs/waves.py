@@ -4,6 +4,9 @@ A wave is one request of each item that still needs one. Its replies are stored 
 under the same key, so that items, totals and resuming are as if each had been asked by itself. What needs
 another request (an unusable reply, the next step) is in the next wave.
 
+A vendor that takes only so much at once refuses a batch as a whole. The next wave to this model then has half
+as many requests, and the rest follows when these are over.
+
 A request that expired, or had an error that a retry may solve, is in the next wave too, `TRIES` times in all;
 then its item waits, with the reason. What is with the vendor is on file (`storage.sent_batches`), and counts
 as held by the budget: after a stop or a kill it is fetched, and not sent again.
@@ -36,6 +39,8 @@ from ..storage.packing import CallRow
 from ..storage.sent_batches import BatchedRequest, SentBatch, sent_in_words
 from .work import How, stoppable
 
+LIST_DAYS = 29
+"""The days for which vendors certainly know a batch."""
 TRIES = 3
 """How often a request without a reply is sent in all."""
 _AROUND = 200
@@ -102,7 +107,8 @@ async def ask_in_waves(
 
 class _Waves:
     """See `ask_in_waves`. out: what is with the vendors and is waited for. held: what the budget holds, by
-    batch. tries, histories: of each item's present request.
+    batch. tries, histories: of each item's present request. limits: the most requests of a wave, by
+    service, where a vendor took no more.
     """
 
     def __init__(
@@ -115,6 +121,7 @@ class _Waves:
         self.tries: Counter[str] = Counter()
         self.histories: dict[str, CallHistory] = {}
         self.held: dict[str, Usage] = {}
+        self.limits: dict[str, int] = {}
         self.wave, self.cut = 0, False
 
     async def close(self) -> None:
@@ -203,8 +210,11 @@ class _Waves:
     async def _send_to(self, items: Sequence[WaveItem], with_vendor: set[tuple[str, str]]) -> None:
         """Send the next requests of one model's items, in as many batches as the vendor's limits need."""
         service, wanted, size, most = self._service(items[0]), list[_Wanted](), 0, Usage()
-        form = service.form
+        form, left = service.form, self.limits.get(service.name, len(items))
         for item in items:
+            if not left:
+                self.cut = True
+                break
             one = await self._wanted(item, with_vendor)
             if one is None:
                 continue
@@ -225,6 +235,7 @@ class _Waves:
                 await self._submit(service, wanted)
                 wanted, size, most = [], 0, Usage()
             wanted.append(one)
+            left -= 1
             size, most = size + length, most + one.most
         if wanted:
             await self._submit(service, wanted)
@@ -282,8 +293,8 @@ class _Waves:
         else:
             self._has_id(batch, state.id)
             self.news(
-                f"Wave {self.wave}: {len(wanted):,} requests are with {service.form.vendor} as batch "
-                f"{state.id} (up to 24 hours, usually less)"
+                f"Wave {self.wave}: {_requests(len(wanted))} with {service.form.vendor} as batch {state.id} "
+                "(up to 24 hours, usually less)"
             )
 
     # -- fetching ---------------------------------------------------------------------------
@@ -301,6 +312,12 @@ class _Waves:
                     state = await service.state(batch.vendor_id)
                     if state is not None and not state.over:
                         continue
+                    if state is None and time.time() - batch.begun < LIST_DAYS * 86_400:
+                        raise ServerError(
+                            f"{service.form.vendor} does not know batch {batch.vendor_id}, which it began "
+                            "for this run: is it the same key and project? The batch stays on file, and the "
+                            "same command asks for it again"
+                        )
                     brought = BatchResults({}, 0, 0) if state is None else await service.results(state)
                 except Stopped:
                     raise
@@ -315,7 +332,10 @@ class _Waves:
                 if rest := tuple(one for one in batch.requests if one.custom_id not in over):
                     self._hold(batch._replace(requests=rest))  # of items that are not asked for now
                 stored += sum(map(len, outcome.calls.values()))
-                again += outcome.again
+                if state is not None and state.crowded and len(batch.requests) > 1:
+                    self.limits[service.name] = (len(batch.requests) + 1) // 2
+                else:
+                    again += outcome.again
                 for item, how, why in outcome.given_up:
                     item.stop(how, why)
                 self._tell(batch, service, state, brought, outcome)
@@ -445,7 +465,8 @@ class _Waves:
         outcome: _Outcome,
     ) -> None:
         replies = sum(map(len, outcome.calls.values()))
-        said = f"Batch {batch.vendor_id} is {'gone' if state is None else state.status}: {replies:,} replies"
+        status = "gone" if state is None else state.status
+        said = f"Batch {batch.vendor_id} ({status}): {replies:,} {'reply' if replies == 1 else 'replies'}"
         rest = len(outcome.over) - replies
         said += f", {rest:,} without one" if rest else ""
         strange = sum(not one.startswith(f"{batch.name}-") for one in brought.found)
@@ -480,6 +501,10 @@ _CROWDED = "too much is with"
 """How the reason begins where a vendor takes no more before earlier batches are over."""
 _RAN = ("completed", "ended")
 """The vendors' words for a batch whose requests were all run."""
+
+
+def _requests(n: int) -> str:
+    return "1 request is" if n == 1 else f"{n:,} requests are"
 
 
 def _how(error: WolflabError) -> How:
