@@ -57,8 +57,12 @@ def filled(schema: dict[str, Any], seed: int) -> Any:
 
 
 def serve(latency: float, pipe: Connection) -> None:
-    """Run the server until told to stop; its address goes through `pipe`."""
+    """Run the server; its address goes through `pipe`. For each word that comes through it, it sends the
+    values of `Answers`; after "stop" it ends.
+    """
     from aiohttp import web
+
+    times: list[float] = []
 
     async def chat(request: web.Request) -> web.Response:
         body = json.loads(await request.read())
@@ -70,6 +74,7 @@ def serve(latency: float, pipe: Connection) -> None:
         prompt = sum(len(message["content"]) for message in body["messages"]) // 4
         usage = {"prompt_tokens": prompt, "completion_tokens": 60, "total_tokens": prompt + 60}
         message = {"role": "assistant", "content": text}
+        times.append(time.monotonic())
         return web.json_response(
             {
                 "id": "chatcmpl-bench",
@@ -91,9 +96,21 @@ def serve(latency: float, pipe: Connection) -> None:
         await site.setup()
         await web.TCPSite(site, "127.0.0.1", 0, backlog=2048).start()
         pipe.send(f"http://127.0.0.1:{site.addresses[0][1]}/v1")
-        await asyncio.to_thread(pipe.recv)
+        asked = ""
+        while asked != "stop":
+            asked = await asyncio.to_thread(pipe.recv)
+            pipe.send(([*times], process_time()))
 
     asyncio.run(run())
+
+
+class Answers(NamedTuple):
+    """What the server has done so far. times: of its answers, on the system's monotonic clock. cpu: its
+    seconds of the processor.
+    """
+
+    times: list[float]
+    cpu: float
 
 
 class Served:
@@ -108,8 +125,13 @@ class Served:
     def __enter__(self) -> str:
         return self.url
 
+    def answers(self, asked: str = "now") -> Answers:
+        """What it has done so far."""
+        self._ours.send(asked)
+        return Answers(*self._ours.recv())
+
     def __exit__(self, *_: object) -> None:
-        self._ours.send("stop")
+        self.answers("stop")
         self._process.join()
 
 

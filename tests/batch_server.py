@@ -58,8 +58,8 @@ class Batch:
 @dataclass
 class BatchServer(FakeServer):
     """See the module. troubles: (method and the address's last part, kind): "404", "429", "500", "lost" (it
-    is done, and the connection breaks before the answer), "hangup" (nothing is done). queue: the most requests
-    of a batch; a larger one is refused as a whole.
+    is done, and the connection breaks before the answer), "hangup" (nothing is done). queue: the most
+    requests of a batch; a larger one is refused as a whole.
     """
 
     fates: deque[Fate] = field(default_factory=deque)

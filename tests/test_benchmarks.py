@@ -35,6 +35,7 @@ TINY: dict[str, Sequence[str]] = {
     "benchmarks/code_size.py": (),
     "benchmarks/commits.py": shlex.split("--turns 2 --calls 1 2 --rounds 1"),
     "benchmarks/damage.py": shlex.split("--seeds 2 --made run --only errors show verify"),
+    "benchmarks/engines.py": shlex.split("--in-flight 4 --latency 0.05 --processes 2 --seconds 1"),
     "benchmarks/engines_alike.py": ("--games", "2"),
     "benchmarks/experience.py": ("40", "--queries", "3"),
     "benchmarks/finetune_speed.py": ("--shape", "tiny", "--questions", "8", "rank=2 dtype=float32"),
@@ -145,6 +146,10 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
         (
             "benchmarks/damage.py",
             r"[1-9]\d commands ended on 2 damaged copies and on a whole one.*\n0 of them without a sentence",
+        ),
+        (
+            "benchmarks/engines.py",
+            r"server \| MB \|\n\| 2 \| [1-9]\d* \| [1-9]\d* \| [\d.]+ \| 0\.\d+ \| \d+\.\d+ \| \d",
         ),
         ("benchmarks/engines_alike.py", r"(?s)\| one process \| .*2 workers .*, merged \| .*all the same\n"),
         ("benchmarks/experience.py", r"(?s)drawn, 40 experiences.*texts, 40 experiences.*largest memory"),
