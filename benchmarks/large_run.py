@@ -3,10 +3,11 @@
     python benchmarks/large_run.py [--games 400] [--workers 1] [--out DIR]
 
 Plays that many games among built-in players, and prints: games a second of the first and of the last tenth;
-the memory of the process that plays, tenth by tenth; seconds and memory of a report, of a page of `show` and
-of `status`; and what `verify` gains from two processes, beside what two plain loops gain in the same run.
-Seconds are of the clock, so the machine should be idle. --out: a directory that keeps the run; the same
-command goes on after a stop (--games 100000 takes an hour or two, and 1 GB). Without it all is thrown away.
+the memory of the process that plays, tenth by tenth; seconds and memory of a report, of a page of `show`
+and of `status`; and what `verify` gains from two processes, beside what two plain loops gain in the same
+run. Seconds are of the clock unless something else is said, so the machine should be idle. --out: a
+directory that keeps the run; the same command goes on after a stop (--games 100000 takes an hour or two,
+and 1 GB). Without it all is thrown away.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,13 +44,14 @@ TURNS = 10_000_000
 
 class Sample(NamedTuple):
     """How far the run was. session: how often it had been begun or gone on with. seconds: since then. over:
-    games. megabytes: held by the process that plays.
+    games. megabytes: held by the process that plays. cpu: seconds of the processor, of it and its workers.
     """
 
     session: int
     seconds: float
     over: int
     megabytes: float
+    cpu: float
 
 
 @contextmanager
@@ -96,25 +99,40 @@ def play(home: Path, wolflab: Sequence[str], games: int, workers: int) -> list[S
                 going = False
             except subprocess.TimeoutExpired:
                 pass
-            asked = ["ps", "-o", "rss=", "-p", str(playing.pid)]
-            held = int(subprocess.run(asked, capture_output=True, text=True).stdout or 0) / 1024
-            samples.append(Sample(session, time.monotonic() - start, games_over(run), held))
+            held, cpu = used_by(playing.pid)
+            samples.append(Sample(session, time.monotonic() - start, games_over(run), held, cpu))
             print(json.dumps(samples[-1]), file=kept, flush=True)
     if playing.returncode or samples[-1].over < games:
         sys.exit(f"the run ended with {playing.returncode} at {samples[-1].over} games")
     return samples
 
 
-def rate(samples: Sequence[Sample], first: float, last: float) -> float | None:
+def used_by(process: int) -> tuple[float, float]:
+    """Megabytes that a process holds, and seconds of the processor that it and its children have used."""
+    listed = subprocess.run(["ps", "-Ao", "pid=,ppid=,rss=,time="], capture_output=True, text=True).stdout
+    held = cpu = 0.0
+    for line in listed.splitlines():
+        pid, parent, size, used = line.split()
+        if str(process) in (pid, parent):
+            days, _, clock = used.rpartition("-")
+            parts = [float(part) for part in clock.split(":")]
+            cpu += 86_400 * int(days or 0) + sum(part * 60**n for n, part in enumerate(reversed(parts)))
+            held += int(size) / 1024 if pid == str(process) else 0
+    return held, cpu
+
+
+def rate(
+    samples: Sequence[Sample], first: float, last: float, clock: Callable[[Sample], float]
+) -> float | None:
     """Games a second from game `first` to game `last`, without the starts of sessions; None if they took no
-    time.
+    time. clock: the seconds of a sample.
     """
     games = seconds = 0.0
     begun: dict[int, int] = {}
     for before, after in pairwise(samples):
         if before.session != after.session or after.over == begun.setdefault(after.session, before.over):
             continue
-        span, took = after.over - before.over, after.seconds - before.seconds
+        span, took = after.over - before.over, clock(after) - clock(before)
         inside = max(0.0, min(last, after.over) - max(first, before.over))
         if span:
             games, seconds = games + inside, seconds + took * inside / span
@@ -126,9 +144,14 @@ def rate(samples: Sequence[Sample], first: float, last: float) -> float | None:
 def told_of_play(samples: Sequence[Sample], games: int) -> None:
     """Print rates and memory."""
     steps = [games * tenth / TENTHS for tenth in range(TENTHS + 1)]
-    first, last = rate(samples, *steps[:2]), rate(samples, *steps[-2:])
-    if first and last:
-        print(f"games a second: first tenth {first:.1f}, last tenth {last:.1f}; ratio {last / first:.2f}")
+    clocks: dict[str, Callable[[Sample], float]] = {
+        "second": attrgetter("seconds"),
+        "second of the processor": attrgetter("cpu"),
+    }
+    for name, clock in clocks.items():
+        first, last = rate(samples, *steps[:2], clock), rate(samples, *steps[-2:], clock)
+        if first and last:
+            print(f"games a {name}: first tenth {first:.1f}, last tenth {last:.1f}; ratio {last / first:.2f}")
     held = [
         max((sample.megabytes for sample in samples if low <= sample.over < high), default=0.0)
         for low, high in pairwise(steps)
