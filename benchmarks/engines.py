@@ -6,8 +6,9 @@ A server in a process of its own answers every call after a fixed time. Against 
 bare aiohttp clients in so many processes, which post requests as games make them, and `wolflab run` with so
 many `workers`, end to end, with the run's file on the disk. Both always have so many calls in flight. The
 first two latencies and the last one are left out. Printed: calls a second of both and their ratio;
-milliseconds of the processor a call, of the driver, of the workers, of the bare clients and of the server;
-and the memory of driver and workers. Linux alone tells the times and the memory of processes.
+milliseconds of the processor a call, of the bare clients, of the driver, of the workers, in the kernel (of
+these two together) and of the server; the seconds from the first calls of games until so many were made; and
+the memory of driver and workers. Linux alone tells the times and the memory of processes.
 """
 
 from __future__ import annotations
@@ -31,17 +32,23 @@ from http_client import Served, play
 _RECORDED = 4
 """Games whose requests the bare clients make."""
 _TICKS = os.sysconf("SC_CLK_TCK")
+_SYSTEM = slice(12, 13)
+_FIRST = 20
+"""Answers after which games are under way; the first ones only look whether the server answers."""
 
 
 class Measured(NamedTuple):
     """rate: calls a second. own, others, server: milliseconds of the processor a call, of the process that
-    was started, of its children and of the server. megabytes: held by the first two.
+    was started, of its children and of the server. system: in the kernel, of the first two. begun: seconds
+    from the first calls until as many as may be in flight were made. megabytes: held by the first two.
     """
 
     rate: float
     own: float
     others: float
     server: float
+    system: float
+    begun: float
     megabytes: float
 
 
@@ -53,12 +60,14 @@ def children(process: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
-def cpu_of(processes: Sequence[int]) -> float:
-    """Seconds of the processor that they have used."""
+def cpu_of(processes: Sequence[int], fields: slice = slice(11, 13)) -> float:
+    """Seconds of the processor that they have used. fields: of their /proc/…/stat, `_SYSTEM` alone for those
+    in the kernel.
+    """
     seconds = 0.0
     for process in processes:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-        seconds += (int(fields[11]) + int(fields[12])) / _TICKS
+        used = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[fields]
+        seconds += sum(map(int, used)) / _TICKS
     return seconds
 
 
@@ -69,22 +78,24 @@ def megabytes_of(processes: Sequence[int]) -> float:
 
 
 def measured(
-    server: Served, command: Sequence[str], folder: Path, latency: float, seconds: float
+    server: Served, command: Sequence[str], folder: Path, in_flight: int, latency: float, seconds: float
 ) -> Measured:
     """Start a command, measure it while it makes calls, and stop it as Ctrl-C does."""
-    before = len(server.answers().times)
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        while len(server.answers().times) < before + 20:  # earlier ones only look whether it answers
+        while len(server.answers().times) < _FIRST:
             assert process.poll() is None, "it has ended before it has made calls"
             time.sleep(0.05)
         time.sleep(2 * latency)
         start, working = time.monotonic(), children(process.pid)
+        of_both = [process.pid, *working]
         cpu, others, of_server = cpu_of([process.pid]), cpu_of(working), server.answers().cpu
+        system = cpu_of(of_both, _SYSTEM)
         time.sleep(seconds)
         end = time.monotonic()
         own_after, others_after = cpu_of([process.pid]), cpu_of(working)
-        told, held = server.answers(), megabytes_of([process.pid, *working])
+        system_after = cpu_of(of_both, _SYSTEM)
+        told, held = server.answers(), megabytes_of(of_both)
         assert process.poll() is None, "it has ended too early; give more --seconds or less --in-flight"
         time.sleep(latency)
     finally:
@@ -97,6 +108,8 @@ def measured(
         a_call * (own_after - cpu),
         a_call * (others_after - others),
         a_call * (told.cpu - of_server),
+        a_call * (system_after - system),
+        told.times[max(in_flight, _FIRST) - 1] - told.times[_FIRST - 1],
         held,
     )
 
@@ -144,19 +157,16 @@ def bare_process(url: str, bodies: Sequence[dict[str, Any]], in_flight: int) -> 
 def bare_clients(file: Path) -> None:
     """Several bare clients in processes; a command of this program, with what they need in a file."""
     url, bodies, in_flight, processes = json.loads(file.read_text())
-    spawn = multiprocessing.get_context("spawn").Process
-    clients = [
-        spawn(target=bare_process, args=(url, bodies, in_flight // processes)) for _ in range(processes)
-    ]
-    for client in clients:
-        client.start()
 
     def stop(*_: object) -> None:
-        for client in clients:
+        for client in multiprocessing.active_children():
             client.kill()
         os._exit(0)
 
-    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGINT, stop)  # before the first starts: a slow machine may be measured already
+    for _ in range(processes):
+        given = url, bodies, in_flight // processes
+        multiprocessing.get_context("spawn").Process(target=bare_process, args=given).start()
     signal.pause()
 
 
@@ -176,7 +186,7 @@ def main() -> None:
         return
     print(
         "| processes | calls a second: bare | whole games | ratio | ms a call: bare | driver | workers | "
-        "server | MB |",
+        "in the kernel | server | s until all calls were made | MB |",
         flush=True,
     )
     with tempfile.TemporaryDirectory() as place:
@@ -187,7 +197,7 @@ def main() -> None:
         def against_a_server(command: Callable[[str], Sequence[str]]) -> Measured:
             served = Served(given.latency)
             with served as url:
-                return measured(served, command(url), folder, given.latency, given.seconds)
+                return measured(served, command(url), folder, given.in_flight, given.latency, given.seconds)
 
         for processes in given.processes:
 
@@ -203,8 +213,8 @@ def main() -> None:
             plain, ours = against_a_server(bare_command), against_a_server(games_command)
             print(
                 f"| {processes} | {plain.rate:.0f} | {ours.rate:.0f} | {ours.rate / plain.rate:.2f} "
-                f"| {plain.own + plain.others:.2f} | {ours.own:.2f} | {ours.others:.2f} | {ours.server:.2f} "
-                f"| {ours.megabytes:.0f} |",
+                f"| {plain.own + plain.others:.2f} | {ours.own:.2f} | {ours.others:.2f} | {ours.system:.2f} "
+                f"| {ours.server:.2f} | {ours.begun:.1f} | {ours.megabytes:.0f} |",
                 flush=True,
             )
 

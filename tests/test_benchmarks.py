@@ -149,7 +149,7 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
         ),
         (
             "benchmarks/engines.py",
-            r"server \| MB \|\n\| 2( \| [1-9]\d*){2}( \| \d+\.\d+){5} \| [1-9]",
+            r"made \| MB \|\n\| 2( \| [1-9]\d*){2}( \| \d+\.\d+){7} \| [1-9]",
         ),
         ("benchmarks/engines_alike.py", r"(?s)\| one process \| .*2 workers .*, merged \| .*all the same\n"),
         ("benchmarks/experience.py", r"(?s)drawn, 40 experiences.*texts, 40 experiences.*largest memory"),

@@ -120,6 +120,19 @@ def test_what_a_stopped_game_holds_is_what_it_notes_once_it_is_over(tmp_path: Pa
     assert found == noted  # the second server made no mistake
 
 
+def test_a_check_during_a_run_replays_no_more_unfinished_games_than_it_needs(tmp_path: Path) -> None:
+    stopped(tmp_path / "r", 0)
+    counts = []
+    with Store.open_for_reading(tmp_path / "r") as store:
+        for enough in (None, 1):
+            with ErrorSummary(store, enough=enough) as errors:
+                counts.append(sum(tally.replies for tally in errors.tally().values()))
+                first, second = (errors.unfinished(row).read for row in store.games())
+    assert counts == [first + second, first]
+    assert first
+    assert second
+
+
 def test_errors_of_a_stopped_run_are_counted_and_listed(tmp_path: Path) -> None:
     stopped(tmp_path / "r", 2)
     text = called(errors, tmp_path / "r").stdout

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any, NamedTuple
 
 from ...agents.base import IO, Agent, Invalid, Reply
@@ -30,7 +31,7 @@ from ..runs.casting import PlayerBuilder
 from ..runs.game import prepare
 from ..runs.replay import without_model
 from ..storage.embedding_cache import CachedEmbedder, WrappedEmbedder
-from ..storage.store import GameRow, Place, Store
+from ..storage.store import GameRow, Place, Store, asker
 
 SHOWN = 200
 """The most characters of an unusable reply (as in a `Mistake`)."""
@@ -111,11 +112,15 @@ class RepliesOnFile:
 class ErrorSummary:
     """The tally of a run that may be running: finished games are read once. Close it when done.
 
-    conditions: only these; None: all.
+    conditions: only these; None: all. enough: once so many replies of a condition's unfinished games are
+    read, its other ones are left out, because to replay a game takes time; None: all are read.
     """
 
-    def __init__(self, store: Store, conditions: Collection[str] | None = None) -> None:
+    def __init__(
+        self, store: Store, conditions: Collection[str] | None = None, enough: float | None = None
+    ) -> None:
         self.store = store
+        self._enough = inf if enough is None else enough
         self._conditions = store.experiment.conditions if conditions is None else conditions
         self._builder = PlayerBuilder(store.experiment, store.path, reading=True)
         self._read: set[int] = set()
@@ -135,18 +140,28 @@ class ErrorSummary:
     def tally(self) -> dict[tuple[str, PlayerLabel], Tally]:
         """(condition, player) → tally, over all games with calls."""
         tallies: dict[tuple[str, PlayerLabel], Tally] = {}
+        asked, read = self.store.spent_by(), Counter[str]()
         for row in self.store.games():
             if row.condition not in self._conditions or row.id in self._read:
                 continue
             if row.over:
                 self._read.add(row.id)
-            game = of_record(self.store.record(row.id)) if row.over else self.unfinished(row).tallies
+                game: Mapping[PlayerLabel, Tally] = of_record(self.store.record(row.id))
+            elif read[row.condition] < self._enough and (asker(row.id) in asked or self._is_fork(row)):
+                replies = self.unfinished(row)
+                game, read[row.condition] = replies.tallies, read[row.condition] + replies.read
+            else:
+                continue
             for player, tally in game.items():
                 sums = self._over if row.over else tallies
                 sums.setdefault((row.condition, player), Tally()).add(tally)
         for who, tally in self._over.items():
             tallies.setdefault(who, Tally()).add(tally)
         return tallies
+
+    def _is_fork(self, row: GameRow) -> bool:
+        """Whether the game has calls of its parent, even before it has made one."""
+        return self.store.experiment.fork(row.condition) is not None
 
     def unfinished(self, row: GameRow) -> RepliesOnFile:
         """The stored replies of an unfinished game; of simultaneous requests almost all are read.

@@ -1,6 +1,7 @@
 """A warning during a run: most replies of a player cannot be used, or most of its decisions are stand-ins. It
 comes once for each player and stops nothing (`lab.runs.first_decisions` does). It counts from the store when
-a model has answered 50, 100, 200 … times, so that a long run is not checked more often than a short one.
+a model has answered 50, 100, 200 … times, so that a long run is not checked more often than a short one. Of
+unfinished games it reads some: nothing else goes on meanwhile, and there may be thousands of them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from ...lab.storage.store import Store
 from ..wording import errors_command, trouble_in_words
 from .console import say
 
+_ENOUGH = 1000
+"""Replies of a condition's unfinished games that are read: a player that gives one in twenty has `MANY`."""
 _GAMES = 64
 """After this many games, players that never wait for a server are not checked: a check takes longer than a
 game.
@@ -45,7 +48,7 @@ class Alarm:
     def __init__(self, console: Console, store: WatchedStore) -> None:
         self._console = console
         self._store = store
-        self._errors = ErrorSummary(store)
+        self._errors = ErrorSummary(store, enough=_ENOUGH)
         self._calls: Counter[str] = Counter()
         self._games = 0
         self._warned: set[str] = set()
