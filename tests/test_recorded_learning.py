@@ -17,6 +17,7 @@ from recorded_learning import BY_GAME, WORTH, gain, likeliest, planted
 from command_line import wolflab
 from embedding_server import EmbeddingServer
 from http_server import FakeServer, Fault, running
+from test_run import records
 from wolflab.agents.choosing import noted_choice
 from wolflab.agents.policy.checkpoint import Checkpoint, NumpyPolicy, load_policy, save
 from wolflab.agents.policy.features import CONTEXTS, PHASES, contexts, features_length, stack
@@ -400,8 +401,8 @@ def in_rounds(server: FakeServer, **changes: Any) -> dict[str, Any]:
 
 
 def test_rounds_behind_a_server_go_on_after_a_stop(tmp_path: Path) -> None:
-    """A spent budget stops it in a round. The policy is that of an undisturbed training, and no call was made
-    twice.
+    """A spent budget stops it in a round, which two workers play. Games and policy are those of an
+    undisturbed training in one process, and no call was made twice.
     """
     plan, whole, stopped = tmp_path / "plan.yaml", tmp_path / "whole", tmp_path / "stopped"
     with running() as server:
@@ -410,7 +411,8 @@ def test_rounds_behind_a_server_go_on_after_a_stop(tmp_path: Path) -> None:
         assert ended.returncode == 0, ended.stderr
         undisturbed = server.answered
         server.faults.extend(Fault("status") for _ in range(20))
-        ended = wolflab("train", str(plan), "--yes", "--out", str(stopped), "-o", "budget.tokens=150000")
+        changes = "-o", "budget.tokens=150000", "-o", "workers=2"
+        ended = wolflab("train", str(plan), "--yes", "--out", str(stopped), *changes)
         assert ended.returncode != 0
         assert "training.yaml" in ended.stdout
         assert not (stopped / "policy.safetensors").exists()
@@ -421,6 +423,10 @@ def test_rounds_behind_a_server_go_on_after_a_stop(tmp_path: Path) -> None:
         assert server.answered - undisturbed == undisturbed + 20  # those that failed
     for name in ("policy-1.safetensors", "policy-2.safetensors", "policy.safetensors"):
         assert load_policy(stopped / name).digest == load_policy(whole / name).digest, name
+    for number in ("round-1", "round-2"):
+        with Store.open_for_reading(stopped / number) as store:
+            assert store.experiment.workers == 2
+    assert records(stopped / "round-1") == records(whole / "round-1")
     policy = load_policy(whole / "policy.safetensors")
     assert policy.training["games"] == 60
     with Store.open_for_reading(whole / "round-2") as store:

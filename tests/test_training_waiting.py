@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from marks import with_slow
 from policy_helpers import TINY_LEARNER
 from wolflab.agents.policy.checkpoint import load_policy, save
 from wolflab.errors import Stopped
+from wolflab.lab.engines.local import LocalEngine, LocalLink
 from wolflab.lab.runs.forecast import Seen, forecast
 from wolflab.lab.storage.call_store import CallStore
 from wolflab.lab.storage.run_files import TRAINING
@@ -148,6 +150,14 @@ def test_the_forecast_holds_what_was_asked(unbroken: tuple[Path, FakeServer, int
     assert expected.calls.low < calls < expected.calls.high
 
 
+class Cut(Exception):
+    """The training is stopped here."""
+
+
+def cut(step: Any) -> None:
+    raise Cut
+
+
 class Faulty(FakeServer):
     """A server of which every twentieth call fails."""
 
@@ -160,14 +170,14 @@ class Faulty(FakeServer):
         return await super()._reply(request)
 
 
-@pytest.mark.parametrize("kills", with_slow([1, 50], [50]))
+@pytest.mark.parametrize(("kills", "workers"), with_slow([(1, 1), (1, 2), (50, 1)], [(50, 1)]))
 def test_killed_with_faults_it_learns_the_same_and_pays_once(
-    kills: int, unbroken: tuple[Path, FakeServer, int], tmp_path: Path
+    kills: int, workers: int, unbroken: tuple[Path, FakeServer, int], tmp_path: Path
 ) -> None:
     """kill −9 in the middle of games, at evenly spaced calls."""
     folder, _, calls = unbroken
     with running(Faulty(latency=0.004 if kills == 1 else 0.02)) as server:
-        (tmp_path / "x.yaml").write_text(yaml.safe_dump(served(server)))
+        (tmp_path / "x.yaml").write_text(yaml.safe_dump(served(server, workers=workers)))
         words = ["train", "x.yaml", "--out", "r"]
         for kill in range(1, kills + 1):
             process = subprocess.Popen(
@@ -190,6 +200,44 @@ def test_killed_with_faults_it_learns_the_same_and_pays_once(
         assert committed(tmp_path / "r") == calls
         # 4 games are played at once, and each asks at most its 7 players at once.
         assert 0 <= server.calls - server.failed - calls <= in_flight <= 4 * 7 * kills
+    assert learned(tmp_path / "r") == learned(folder)
+
+
+def test_workers_that_are_killed_train_what_one_process_does(
+    unbroken: tuple[Path, FakeServer, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two workers, of which each is killed in the middle of games; after a stop three; then one process."""
+    folder, _, calls = unbroken
+    begun: list[LocalLink] = []
+    start = LocalEngine.start
+
+    async def started(self: LocalEngine, number: int) -> LocalLink:
+        begun.append(await start(self, number))
+        return begun[-1]
+
+    def kill(server: FakeServer) -> None:
+        for number in range(2):
+            while server.calls < 60 * (number + 1):
+                time.sleep(0.005)
+            process = begun[number].process.pid
+            assert process is not None
+            os.kill(process, signal.SIGKILL)
+
+    monkeypatch.setattr(LocalEngine, "start", started)
+    with running(latency=0.005) as server:
+        start_training(make_training(served(server, workers=2)), tmp_path / "r")
+        killing = threading.Thread(target=kill, args=(server,), daemon=True)
+        killing.start()
+        file = tmp_path / "r" / TRAINING
+        for workers in (2, 3):
+            file.write_text(file.read_text().replace("workers: 2", f"workers: {workers}"))
+            with pytest.raises(Cut):
+                run_training(tmp_path / "r", cut)
+        assert (killing.is_alive(), len(begun)) == (False, 2 + 2 + 3)
+        file.write_text(file.read_text().replace("workers: 3", "workers: 1"))
+        run_training(tmp_path / "r")
+        assert len(begun) == 2 + 2 + 3
+        assert server.calls == committed(tmp_path / "r") == calls
     assert learned(tmp_path / "r") == learned(folder)
 
 
@@ -254,15 +302,12 @@ def test_an_embedder_behind_a_server_embeds_each_text_once(tmp_path: Path) -> No
         embedder = {"embedder": "texts-1", "base_url": server.base_url, "dimensions": 64}
         spec = make_training({**SMALL, "embedder": embedder, "evaluation": {"every": 0, "final": 1}})
         start_training(spec, tmp_path / "r")
-
-        class Cut(Exception):
-            pass
-
-        def cut(step: Any) -> None:
-            raise Cut
+        file = tmp_path / "r" / TRAINING
+        file.write_text(file.read_text().replace("workers: 1", "workers: 2"))
 
         with pytest.raises(Cut):
             run_training(tmp_path / "r", cut)
+        file.write_text(file.read_text().replace("workers: 2", "workers: 1"))
         run_training(tmp_path / "r")
         texts = Counter(text for body in server.bodies for text in body["input"])
         assert len(texts) > 100

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Thread
 from types import TracebackType
@@ -32,6 +32,8 @@ from .worker import (
 
 RESTARTS = 3
 """How many workers may end one after the other without a finished task in between."""
+TRIES = 3
+"""How often a task is given to a worker, where workers end while they do it."""
 AHEAD = 4
 """Tasks of a pool that are begun for each worker, so that none has to wait."""
 
@@ -118,6 +120,13 @@ class Workers:
             worker.running.pop(number, None)
             for one in running.asked:
                 one.cancel()  # its task has failed, or nobody waits for it any more
+
+    async def do_again(self, task: Any, serve: Serve = _no_answer) -> Any:
+        """As `do`; if the worker ends, another one does the task. Stopped if `TRIES` of them have ended."""
+        for _ in range(TRIES):
+            with suppress(WorkerEnded):
+                return await self.do(task, serve)
+        raise Stopped(_ENDED)
 
     # -- workers that start, end and are stopped ---------------------------------------------
 
@@ -232,17 +241,15 @@ class TaskPool:
         self._workers, self._loop, self._ahead = workers, loop, AHEAD * count
 
     def map(self, tasks: Iterable[Any]) -> Iterator[Any]:
-        """The results of tasks, in their order. Raises the first error."""
+        """The results of tasks, in their order; see `Workers.do_again`. Raises the first error."""
         begun: deque[Any] = deque()
         try:
             for task in tasks:
-                begun.append(asyncio.run_coroutine_threadsafe(self._workers.do(task), self._loop))
+                begun.append(asyncio.run_coroutine_threadsafe(self._workers.do_again(task), self._loop))
                 if len(begun) >= self._ahead:
                     yield begun.popleft().result()
             while begun:
                 yield begun.popleft().result()
-        except WorkerEnded:
-            raise WolflabError(_ENDED) from None
         finally:
             for waiting in begun:
                 waiting.cancel()
@@ -254,7 +261,7 @@ def pool_of(
 ) -> Iterator[TaskPool]:
     """`count` worker processes as a pool, in a `with` block. Tasks that still wait on exit are dropped.
 
-    engine: None for processes of this machine. Raises WolflabError if a worker was killed.
+    engine: None for processes of this machine. Raises Stopped if workers end again and again.
     """
     loop = asyncio.new_event_loop()
     thread = Thread(target=loop.run_forever, daemon=True)

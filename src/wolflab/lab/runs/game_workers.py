@@ -19,7 +19,7 @@ from ...match import play, run_now
 from ...metrics.play import PlayerLabel
 from ...models.base import Model, Request, Response
 from ...models.calls import StoredCall, answer
-from ...models.embedders import Vectors
+from ...models.embedders import Embedder, Vectors
 from ...record import GameRecord
 from ...usage import CallTotals, Usage
 from ..engines import ask_driver, tell_driver
@@ -130,13 +130,23 @@ class RemoteEmbedder:
         """Nothing to close."""
 
 
+def remote_models(waiting: Waiting) -> dict[bytes, Model]:
+    """The driver's models that wait, by key."""
+    return {key: RemoteModel(key, **model) for key, model in waiting.models.items()}
+
+
+def remote_embedders(waiting: Waiting) -> dict[bytes, Embedder]:
+    """The driver's embedders that wait, by key."""
+    return {key: RemoteEmbedder(key, embedder) for key, embedder in waiting.embedders.items()}
+
+
 class _WorkerPlayers(PlayerBuilder):
     """The players of a worker's games."""
 
     def __init__(self, experiment: Experiment, home: Path, waiting: Waiting) -> None:
         super().__init__(experiment, home)
-        self._models |= {key: RemoteModel(key, **model) for key, model in waiting.models.items()}
-        self._embedders |= {key: RemoteEmbedder(key, embedder) for key, embedder in waiting.embedders.items()}
+        self._models |= remote_models(waiting)
+        self._embedders |= remote_embedders(waiting)
         self.parents: dict[Place, GameRecord | None] = {}
 
     def parent(self, place: Place) -> GameRecord | None:

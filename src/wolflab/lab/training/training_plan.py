@@ -106,7 +106,7 @@ class TrainingSpec(Part):
     evaluation: Evaluation = Evaluation()
     seeds: list[Annotated[int, Field(ge=0)]] = Field(default=[1], min_length=1)
     workers: int | None = Field(default=None, ge=1, le=MOST_WORKERS)
-    """Worker processes; None is one for each core."""
+    """Processes that play; None is one for each core, and a single one if models wait (`waits`)."""
     device: Annotated[str, AfterValidator(_device)] = "auto"
     """The device of the network: cpu, cuda, cuda:1, mps; auto is cuda if available, else cpu."""
     concurrency: int = Field(default=16, ge=1)
@@ -241,7 +241,7 @@ class TrainingSpec(Part):
     @property
     def waits(self) -> bool:
         """Whether a player waits for a model or for an embedder behind a server. Then games are played side
-        by side in one process, and all calls are stored (`waiting_games`).
+        by side, and all calls are stored (`waiting_games`).
         """
         players = self.players().values()
         models = [spec.model for spec in players if spec.model is not None]

@@ -1,5 +1,6 @@
-"""Plays the games of a training whose models wait for a server: side by side in one process, as a run does.
+"""Plays the games of a training whose models wait for a server: side by side, as a run does.
 
+With `workers` above 1 the games are in worker processes (`side_by_side`), and all calls in this one.
 Cards, seats, draws, rewards and decisions are those of games in lockstep (`games`). Every reply is stored at
 once in the folder `CALLS` of the training, under what was asked: the game and its call, the model, the prompt
 and the sampling. What was asked before costs nothing. So a training that was stopped plays the present update
@@ -22,22 +23,22 @@ from typing import Any
 
 import msgspec
 
-from ...agents.policy.checkpoint import NumpyPolicy
-from ...agents.policy.policy import Policy
 from ...errors import Stopped
-from ...match import Match, play
-from ...match.io import concurrently
 from ...models.base import Model, Request, Response, WrappedModel
 from ...models.calls import answer
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.servers.chat import ServerModel
-from ...policy.rollout import FirstCandidate, PlayedEpisode, decisions_of, play_episode, unrecorded_match
+from ...policy.rollout import FirstCandidate, PlayedEpisode, decisions_of
+from ..engines import Workers
 from ..engines.local import rare_collection
 from ..runs.casting import budget_of
+from ..runs.game_workers import EmbeddingRequest, ModelRequest
 from ..runs.work import How, check_models, work
 from ..storage.call_store import CallStore, StoredCallCache
 from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
-from .games import RolloutJob, RolloutResult, TrainingPlayers
+from .files import seed_folder
+from .games import POPULATION, RolloutJob, RolloutResult, TrainingPlayers, engine_of
+from .side_by_side import SideBySidePlayers, begin_training_games
 from .training_plan import TrainingSpec
 
 CALLS = "calls"
@@ -118,19 +119,30 @@ class StoredReplyModel(WrappedModel):
 
 async def check_players(players: TrainingPlayers) -> None:
     """Build all players and check their models and embedders; ModelError for one that cannot be used."""
-    for spec in players.experiment.players().values():
-        players.player(spec, FirstCandidate())
+    for name, spec in players.experiment.players().items():
+        if name in ("baseline", "target"):  # their policies may need an embedder that nobody else has
+            players.fixed_player(name)
+        else:
+            players.player(spec, FirstCandidate())
     await check_models(players.models)
     await players.check_embedders()
 
 
-class WaitingPlayers(TrainingPlayers):
-    """The players of a training whose models wait. tell: called with a sentence if a server fails."""
+class WaitingPlayers(SideBySidePlayers):
+    """The players of a training whose models wait. folder: the training's directory. tell: called with a
+    sentence if a server fails.
+    """
 
     def __init__(
-        self, experiment: TrainingSpec, store: CallStore, vectors: EmbeddingCache, tell: Callable[[str], None]
+        self,
+        experiment: TrainingSpec,
+        folder: Path,
+        store: CallStore,
+        vectors: EmbeddingCache,
+        tell: Callable[[str], None],
     ) -> None:
         super().__init__(experiment, budget_of(experiment, store.spent()))
+        self._folder = seed_folder(folder, experiment.seeds[0]) / POPULATION
         self.replies = StoredReplies(store)
         self._vectors, self._tell = vectors, tell
         self._stored: dict[int, StoredReplyModel] = {}
@@ -147,33 +159,24 @@ class WaitingPlayers(TrainingPlayers):
         made = resolve_embedder(spec, self._budget)
         return made if made.name == "hashing" else CachedEmbedder(made, self._vectors)
 
-    def _weighing(self, policy: NumpyPolicy) -> Policy:
-        return policy
-
     def check_refused(self) -> None:
         """Raise ModelRefused if a model refuses all requests."""
         for model in self.models:
             if isinstance(model, ServerModel):
                 model.check_refused()
 
-    # -- jobs ---------------------------------------------------------------------------------
+    def waiting_model(self, key: bytes) -> Model:
+        """See `Players`; what it was asked before costs nothing."""
+        return self._stored[id(super().waiting_model(key))]
 
-    def games(self, job: RolloutJob) -> dict[str, Callable[[], Coroutine[Any, Any, Any]]]:
-        """Key → what plays the game; it gives a `PlayedEpisode`, or whether the village won an
-        evaluation's game.
-        """
-        self._begin(job)
-        if job.arm is not None:
-            cast = self._arm(job)
-            matches = {key: unrecorded_match(self._rules, cast, key, gather=concurrently) for key in job.keys}
-            return {key: partial(_village_won, match) for key, match in matches.items()}
-        chooses, population = self._chooses(job), self.experiment.training.population
-        return {
-            key: partial(play_episode, rules, self, chooses, population, job.pool, key, gather=concurrently)
-            for size, keys in self._by_size(job.keys).items()
-            for rules in [self.experiment.ruleset(size)]
-            for key in keys
-        }
+    async def answer(self, asked: Any) -> Any:
+        """The answer to what a worker asks. Raises what a model or an embedder raises."""
+        match asked:
+            case ModelRequest(key, request):
+                return (await self.waiting_model(key).generate(request))._replace(prompt=())
+            case EmbeddingRequest(key, texts):
+                return await self.waiting_embedder(key).embed(texts)
+        raise TypeError(asked)
 
     def result(self, job: RolloutJob, played: Mapping[str, Any]) -> RolloutResult:
         """The result of a job from those of its games."""
@@ -188,10 +191,6 @@ class WaitingPlayers(TrainingPlayers):
                 done.decisions.append(decisions)
             done.ended += ended
         return done
-
-
-async def _village_won(match: Match) -> bool | None:
-    return (await play(match)).outcome.village_won
 
 
 def _asker(key: str) -> str:
@@ -221,27 +220,43 @@ class _Game:
 
 
 class WaitingRollouts:
-    """Plays jobs in this process, `concurrency` games at a time."""
+    """Plays jobs in this process or in `workers`, `concurrency` games at a time."""
 
-    def __init__(self, players: WaitingPlayers, loop: asyncio.Runner, watch: GamesWatch) -> None:
-        self._players, self._loop, self._watch = players, loop, watch
+    def __init__(
+        self, players: WaitingPlayers, loop: asyncio.Runner, watch: GamesWatch, workers: Workers | None
+    ) -> None:
+        self._players, self._loop, self._watch, self._workers = players, loop, watch, workers
+        self._seconds = 0.0
+        """Processor time of the workers in this step."""
 
     def do(self, jobs: Sequence[RolloutJob]) -> list[RolloutResult]:
         """The results of jobs, in order. Raises Stopped if a game cannot go on."""
         players = self._players
         players.replies.asked.clear()
         games = [
-            {key: _Game(plays, players.check_refused) for key, plays in players.games(job).items()}
+            {key: _Game(plays, players.check_refused) for key, plays in self._games(job).items()}
             for job in jobs
         ]
-        start = time.process_time()
+        start, self._seconds = time.process_time(), 0.0
         with rare_collection():
             self._loop.run(self._play([game for by_key in games for game in by_key.values()]))
-        seconds = (time.process_time() - start) / max(len(jobs), 1)
+        seconds = (time.process_time() - start + self._seconds) / max(len(jobs), 1)
         return [
             replace(players.result(job, {key: game.played for key, game in by_key.items()}), seconds=seconds)
             for job, by_key in zip(jobs, games, strict=True)
         ]
+
+    def _games(self, job: RolloutJob) -> dict[str, Callable[[], Coroutine[Any, Any, Any]]]:
+        """See `SideBySidePlayers.games`."""
+        if self._workers is None:
+            return self._players.games(job)
+        return {key: partial(self._in, self._workers, replace(job, keys=(key,))) for key in job.keys}
+
+    async def _in(self, workers: Workers, job: RolloutJob) -> Any:
+        """Play the game of a job with one key in a worker."""
+        played, seconds = await workers.do_again(job, self._players.answer)
+        self._seconds += seconds
+        return played
 
     async def _play(self, games: Sequence[_Game]) -> None:
         """Play all games. Those that a failing server stopped are tried again if others have ended since."""
@@ -273,6 +288,24 @@ class WaitingRollouts:
 
 
 @contextmanager
+def _workers(players: WaitingPlayers, loop: asyncio.Runner) -> Iterator[Workers | None]:
+    """The worker processes of a training, in a `with` block; None where this process plays its games."""
+    experiment = players.experiment
+    if experiment.workers in (None, 1):
+        yield None
+        return
+    data = experiment.model_dump(mode="json", exclude_unset=True)
+    workers = Workers(
+        engine_of(experiment), experiment.workers, begin_training_games, data, players.waiting()
+    )
+    loop.run(workers.__aenter__())
+    try:
+        yield workers
+    finally:
+        loop.run(workers.__aexit__(None, None, None))
+
+
+@contextmanager
 def waiting_rollouts(
     experiment: TrainingSpec, folder: Path, watch: GamesWatch = lambda over, planned, news: None
 ) -> Iterator[WaitingRollouts]:
@@ -286,10 +319,11 @@ def waiting_rollouts(
         EmbeddingCache.open(home / "run.sqlite") as vectors,
         asyncio.Runner() as loop,
     ):
-        players = WaitingPlayers(experiment, store, vectors, lambda news: watch(0, 0, news))
+        players = WaitingPlayers(experiment, folder, store, vectors, lambda news: watch(0, 0, news))
         try:
             loop.run(check_players(players))
-            yield WaitingRollouts(players, loop, watch)
+            with _workers(players, loop) as workers:
+                yield WaitingRollouts(players, loop, watch, workers)
         finally:
             try:
                 store.adapted(players.models)
