@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import os
 import signal
 import sqlite3
@@ -107,6 +108,44 @@ def test_a_killed_worker_loses_nothing_and_nothing_is_paid_twice(
     assert records(tmp_path / "killed") == records(tmp_path / "whole")
 
 
+FAILS = """
+from wolflab.agents import OwnAgent
+from wolflab.errors import RulesetError
+
+class Odd(Exception):
+    def __init__(self, a, b):
+        super().__init__(a + b)
+
+class Fails(OwnAgent):
+    async def reply(self, view, ask, io):
+        first = RulesetError("players", "too few") if ask.seat % 2 else Odd(1, 2)
+        raise ExceptionGroup("both", [first, KeyError()])
+"""
+
+
+def test_an_error_has_its_sentence_and_its_place_from_a_worker_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "fails_in_workers.py").write_text(FAILS)
+    monkeypatch.chdir(tmp_path)
+    data = {
+        "name": "fails",
+        "rules": "doctor",
+        "players": {"others": {"recipe": "fails_in_workers:Fails"}},
+        "deals": 6,
+    }
+    errors = {}
+    for workers in (1, 2):
+        with Store.create(tmp_path / f"{workers}", build({**data, "workers": workers})) as store:
+            assert not runner.play_run(store)
+            errors[workers] = [row.error for row in store.games()]
+    assert errors[1] == errors[2]
+    assert {*errors[1]} == {
+        "ruleset field 'players': too few",
+        "fails_in_workers.py, line 12, in Fails.reply: Odd: 3",
+    }
+
+
 # -- tasks -------------------------------------------------------------------------------------------
 
 
@@ -128,6 +167,14 @@ def doubling(by: int) -> Any:
                 raise _Odd(1, 2)
             case "ask":
                 return await ask_driver("how much?")
+            case "unreadable":
+                return _Unreadable()
+            case "cancel":
+                raise asyncio.CancelledError
+            case "signals":
+                for number in (signal.SIGINT, signal.SIGTERM):
+                    os.kill(os.getpid(), number)
+                return by
         return by * task
 
     return do
@@ -138,6 +185,19 @@ class _Odd(Exception):
 
     def __init__(self, a: int, b: int) -> None:
         super().__init__(a + b)
+
+
+class _Unreadable:
+    """A value that can be pickled, and not be unpickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Odd, (1,)
+
+
+def only_one(folder: Path) -> Any:
+    """What a worker does, if it is the first that begins."""
+    (folder / "begun").mkdir()
+    return doubling(1)
 
 
 @asynchronous
@@ -155,9 +215,22 @@ async def test_results_errors_and_answers_cross() -> None:
             await workers.do("odd")
         with pytest.raises(Stopped, match="nothing is left"):
             await workers.do("ask", serve)
+        with pytest.raises(WolflabError, match="cancelled its own task"):
+            await workers.do("cancel")
+        assert await workers.do("signals") == 3, "only the driver heeds them"
         with pytest.raises(WorkerEnded):
             await workers.do("die")
         assert await workers.do(2) == 6, "another one has begun"
+        with pytest.raises(Stopped, match=r"worker \d sent cannot be read \(TypeError: "):
+            await workers.do("unreadable")
+
+
+@asynchronous
+async def test_where_one_worker_cannot_begin_the_others_are_ended(tmp_path: Path) -> None:
+    with pytest.raises(FileExistsError):
+        async with Workers(LocalEngine(), 3, only_one, tmp_path):
+            pass
+    assert not multiprocessing.active_children(), "the program would wait for them at its end"
 
 
 def test_a_pool_does_the_tasks_of_a_dead_worker_again_but_not_for_ever(tmp_path: Path) -> None:

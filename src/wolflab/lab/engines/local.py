@@ -10,17 +10,20 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.context import SpawnProcess
 from struct import Struct
 from threading import Thread
 from types import ModuleType
 
+from ...errors import WolflabError
 from .engine import WorkerEnded
 from .worker import run_worker
 
 THREADS = "OPENBLAS_NUM_THREADS"
 """The environment variable that limits numpy's threads, read when a process starts."""
+_OF_DRIVER = {signal.SIGINT, signal.SIGTERM}
+"""Signals that only the driver heeds; Ctrl-C and batch systems send them to all processes of a group."""
 _LENGTH = Struct("<Q")
 """The length of a message, before it."""
 
@@ -72,19 +75,26 @@ class LocalLink(_SocketLink):
 
 
 class LocalEngine:
-    """See `Engine`. Workers end with this process, ignore Ctrl-C, which the driver handles, and do not run
-    the user's `__main__` script again. Each has one thread for linear algebra, because threads of several
-    processes slow each other down.
+    """See `Engine`. Workers end with this process, ignore Ctrl-C and SIGTERM, which the driver handles, and
+    do not run the user's `__main__` script again. Each has one thread for linear algebra, because threads of
+    several processes slow each other down.
     """
 
     async def start(self, number: int) -> LocalLink:
         """See `Engine`."""
-        ours, theirs = socket.socketpair()
-        process = get_context("spawn").Process(target=_run, args=(theirs,), name=f"worker {number}")
-        with theirs, _as_worker():
-            process.start()
-        reader, writer = await asyncio.open_connection(sock=ours)
-        return LocalLink(reader, writer, process)
+        try:
+            ours, theirs = socket.socketpair()
+            process = get_context("spawn").Process(target=_run, args=(theirs,), name=f"worker {number}")
+            with theirs, _as_worker():
+                process.start()
+        except OSError as error:
+            raise WolflabError(f"worker {number} cannot be started ({error}): take fewer workers") from None
+        try:
+            return LocalLink(*await asyncio.open_connection(sock=ours), process)
+        except BaseException:
+            ours.close()
+            process.kill()
+            raise
 
     async def stop(self) -> None:
         """Nothing is held."""
@@ -93,22 +103,25 @@ class LocalEngine:
 @contextmanager
 def _as_worker() -> Iterator[None]:
     """The circumstances in which a worker's interpreter starts."""
+    resource_tracker.ensure_running()  # a process of Python's own: starting it unblocks signals
     threads, script = os.environ.get(THREADS), sys.modules["__main__"]
     os.environ[THREADS] = threads or "1"
     sys.modules["__main__"] = ModuleType("__main__")
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_DRIVER)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         sys.modules["__main__"] = script
         if threads is None:
             del os.environ[THREADS]
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 def _run(ours: socket.socket) -> None:
     """The worker's process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in _OF_DRIVER:  # no SIG_IGN, which programs that an agent starts would inherit
+        signal.signal(number, lambda number, frame: None)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_DRIVER)
     Thread(target=_end_with_driver, daemon=True).start()
     with suppress(WorkerEnded):  # the driver has ended, or closed its end
         asyncio.run(_work(ours))

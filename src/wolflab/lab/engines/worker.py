@@ -114,7 +114,9 @@ def sendable(error: BaseException) -> BaseException:
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:  # noqa: BLE001 (an error of a user's own class may fail in any way)
-        return WolflabError(f"{type(error).__name__}: {error}")
+        return WolflabError(
+            str(error) if isinstance(error, WolflabError) else f"{type(error).__name__}: {error}"
+        )
     return error
 
 
@@ -200,6 +202,8 @@ async def _done(driver: _Driver, do: Do, task: WorkerTask, turn: AbstractAsyncCo
         async with turn:
             result = do(task.task)
             over = TaskOver(task.number, await result if isawaitable(result) else result)
+    except asyncio.CancelledError:
+        over = TaskOver(task.number, None, WolflabError("the code that was run cancelled its own task"))
     except Exception as error:  # noqa: BLE001 (raised in the driver)
         over = TaskOver(task.number, None, sendable(error))
     try:

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Thread
@@ -61,13 +62,12 @@ class _Running:
 
 @dataclass(eq=False)
 class _Worker:
-    """A worker, its tasks by number, and the task that reads from it."""
+    """A worker, and its tasks by number."""
 
     number: int
     link: Link
     outbox: Outbox
     running: dict[int, _Running] = field(default_factory=dict)
-    reading: asyncio.Task[None] | None = None
 
 
 class Workers:
@@ -80,17 +80,19 @@ class Workers:
     def __init__(self, engine: Engine, count: int, begin: Callable[..., Do], *given: Any) -> None:
         self._engine, self._count, self._setup = engine, count, WorkerSetup(begin, given)
         self._workers: list[_Worker] = []
+        self._under_way = set[asyncio.Task[None]]()
         self._tasks = self._ended = 0
         self._given_up: WolflabError | None = None
         self._changed = asyncio.Event()
 
     async def __aenter__(self) -> Self:
         try:
-            begun = await asyncio.gather(*(self._start(number + 1) for number in range(self._count)))
-        except BaseException:
+            await asyncio.gather(*(self._begin(self._start(number + 1)) for number in range(self._count)))
+        except BaseException as error:
             await self._stop()
+            if isinstance(error, WorkerEnded):
+                raise WolflabError(_ENDED) from None
             raise
-        self._workers += begun
         return self
 
     async def __aexit__(
@@ -130,7 +132,14 @@ class Workers:
 
     # -- workers that start, end and are stopped ---------------------------------------------
 
-    async def _start(self, number: int) -> _Worker:
+    def _begin(self, what: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Begin a task that `_stop` ends."""
+        task = asyncio.create_task(what)
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return task
+
+    async def _start(self, number: int) -> None:
         link = await self._engine.start(number)
         worker = _Worker(number, link, Outbox(link.send))
         try:
@@ -140,19 +149,28 @@ class Workers:
         except BaseException:
             await link.stop()
             raise
-        worker.reading = asyncio.create_task(self._read(worker))
-        return worker
+        self._workers.append(worker)
+        self._begin(self._read(worker))
 
     async def _read(self, worker: _Worker) -> None:
-        """Hear a worker until it ends."""
+        """Hear a worker until it ends, or is stopped."""
         try:
             while True:
                 for message in messages_in(await worker.link.receive()):
                     self._heard(worker, message)
-        except WorkerEnded as ended:
+        except WorkerEnded:
+            pass
+        except Exception as error:  # noqa: BLE001 (unpickling may raise anything; raised in every task)
+            self._give_up(
+                Stopped(
+                    f"what worker {worker.number} sent cannot be read ({type(error).__name__}: {error}): "
+                    "are values in it of a class of your own?"
+                )
+            )
+        finally:
             self._workers.remove(worker)
             await worker.link.stop()
-            await self._replace(worker, ended)
+        await self._replace(worker)
 
     def _heard(self, worker: _Worker, message: TaskOver | WorkerQuestion) -> None:
         match message:
@@ -179,42 +197,48 @@ class Workers:
         if number:
             worker.outbox.put(answer)
 
-    async def _replace(self, worker: _Worker, ended: WorkerEnded) -> None:
+    async def _replace(self, worker: _Worker) -> None:
         """Start a worker in place of one that has ended. What it asked is answered first, so that its tasks
         find the answers on file when they are given again.
         """
-        self._ended += 1
-        if self._ended > RESTARTS:
-            self._give_up(Stopped(_ENDED))
-        else:
+        while self._given_up is None:
+            self._ended += 1
+            if self._ended > RESTARTS:
+                self._give_up(Stopped(_ENDED))
+                break
             try:
-                self._workers.append(await self._start(worker.number))
+                await self._start(worker.number)
+                break
+            except WorkerEnded:
+                continue
             except Exception as error:  # noqa: BLE001 (raised in every task)
                 self._give_up(Stopped(str(error)))
         self._changed.set()
         answering = [one for running in worker.running.values() for one in running.asked]
         await asyncio.gather(*answering, return_exceptions=True)
-        for running in worker.running.values():
-            if not running.over.done():
-                running.over.set_exception(self._given_up or ended)
+        _fail(worker, self._given_up or WorkerEnded("a worker process has ended"))
 
     def _give_up(self, why: WolflabError) -> None:
-        self._given_up = why
+        self._given_up = self._given_up or why
+        self._changed.set()
         for worker in self._workers:
-            for running in worker.running.values():
-                if not running.over.done():
-                    running.over.set_exception(why)
+            _fail(worker, self._given_up)
 
     async def _stop(self) -> None:
-        self._given_up = self._given_up or WolflabError("the workers have been stopped")
-        self._changed.set()
-        reading = [one.reading for one in self._workers if one.reading is not None]
-        for one in reading:
+        self._give_up(WolflabError("the workers have been stopped"))
+        for one in self._under_way:
             one.cancel()
-        await asyncio.gather(*reading, return_exceptions=True)
-        await asyncio.gather(*(worker.link.stop() for worker in self._workers))
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+        await asyncio.gather(*(worker.link.stop() for worker in self._workers))  # not read from yet
         self._workers.clear()
         await self._engine.stop()
+
+
+def _fail(worker: _Worker, why: WolflabError) -> None:
+    """Raise an error in all tasks of a worker."""
+    for running in worker.running.values():
+        if not running.over.done():
+            running.over.set_exception(why)
 
 
 def _check(number: int, ready: WorkerReady) -> None:
@@ -267,13 +291,13 @@ def pool_of(
     thread = Thread(target=loop.run_forever, daemon=True)
     thread.start()
     workers = Workers(engine or LocalEngine(), count, begin, *given)
+    begun = asyncio.run_coroutine_threadsafe(workers.__aenter__(), loop)
     try:
-        asyncio.run_coroutine_threadsafe(workers.__aenter__(), loop).result()
-        try:
-            yield TaskPool(workers, count, loop)
-        finally:
-            asyncio.run_coroutine_threadsafe(workers.__aexit__(None, None, None), loop).result()
+        begun.result()
+        yield TaskPool(workers, count, loop)
     finally:
+        asyncio.run_coroutine_threadsafe(workers.__aexit__(None, None, None), loop).result()
+        wait((begun,))  # where Ctrl-C came before it was over
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()

@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -190,7 +190,9 @@ async def _workers(store: Store, builder: PlayerBuilder) -> AsyncIterator[Worker
         return
     data, count = experiment.model_dump(mode="json", exclude_unset=True), min(experiment.workers, left)
     given = data, store.path, builder.waiting(), builder.instant
-    async with Workers(LocalEngine(), count, begin_games, *given) as workers:
+    async with AsyncExitStack() as stack:
+        with stoppable(builder.budget, drain=0.0):
+            workers = await stack.enter_async_context(Workers(LocalEngine(), count, begin_games, *given))
         yield workers
 
 

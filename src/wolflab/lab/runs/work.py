@@ -29,6 +29,7 @@ from ...errors import (
 from ...models.base import Model
 from ...models.budget import Budget, read_shortage
 from ...models.catalog import check_model
+from ..engines.worker import sendable
 
 How = Literal["unfinished", "failed"]
 """unfinished: it can be resumed. failed: with an error that a retry does not fix."""
@@ -116,13 +117,14 @@ async def work(
 
 
 @contextmanager
-def stoppable(budget: Budget) -> Iterator[None]:
-    """Ctrl-C and SIGTERM close the budget, so that calls in flight can finish; see `work`. Where signals
-    cannot be handled (in a thread, on Windows), Ctrl-C works as usual.
+def stoppable(budget: Budget, drain: float = DRAIN) -> Iterator[None]:
+    """Ctrl-C and SIGTERM close the budget, so that calls in flight can finish, for `drain` seconds;
+    see `work`. Where signals cannot be handled (in a thread, on Windows), Ctrl-C works as usual.
     """
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
     received: list[signal.Signals] = []
+    ending: list[asyncio.TimerHandle] = []
 
     def receive(number: signal.Signals) -> None:
         received.append(number)
@@ -135,9 +137,9 @@ def stoppable(budget: Budget) -> Iterator[None]:
                 "Stopping. Calls in flight (%d) come to their end, for %.0f s at most; Ctrl-C again stops at "
                 "once and loses them.",
                 budget.in_flight,
-                DRAIN,
+                drain,
             )
-        loop.call_later(DRAIN, task.cancel)
+        ending.append(loop.call_later(drain, task.cancel))
 
     installed = []
     with suppress(NotImplementedError, ValueError, RuntimeError):
@@ -151,6 +153,8 @@ def stoppable(budget: Budget) -> Iterator[None]:
         if not received:
             raise
     finally:
+        for timer in ending:
+            timer.cancel()
         for number, before in installed:
             loop.remove_signal_handler(number)
             signal.signal(number, before)
@@ -169,26 +173,33 @@ def error_sentence(error: BaseException) -> str:
     """The first error of a group as a sentence. An error in code has its location: in a user's own agent, or
     else in Wolflab, where a user may have added a role or a measure.
     """
-    first, place = _first(error)
-    if isinstance(first, WolflabError):
-        return str(first)
-    place = place or next((at for at, _ in reversed([*error_places(first, {"wolflab"})])), "")
-    return f"{place + ': ' if place else ''}{type(first).__name__}: {printed_form(first)}"
+    return _sentence(*_first(error))
 
 
-def sent_error(error: BaseException) -> BaseException:
-    """An error that has the same effect in another process, where its traceback is missing."""
+def _sentence(error: BaseException, place: str) -> str:
+    if isinstance(error, WolflabError):
+        return str(error)
+    place = place or next((at for at, _ in reversed([*error_places(error, {"wolflab"})])), "")
+    return f"{place + ': ' if place else ''}{type(error).__name__}: {printed_form(error)}"
+
+
+def sent_error(error: BaseException, place: str = "") -> BaseException:
+    """An error that has the same effect and sentence in another process, where its traceback is missing.
+    place: the location of the group that it is in.
+    """
+    place = error_place(error) or place
     if isinstance(error, BaseExceptionGroup):
-        return BaseExceptionGroup("in a worker", [sent_error(one) for one in error.exceptions])
-    return error if isinstance(error, WolflabError) else WolflabError(error_sentence(error))
+        return BaseExceptionGroup("in a worker", [sent_error(one, place) for one in error.exceptions])
+    return sendable(error) if isinstance(error, WolflabError) else WolflabError(_sentence(error, place))
 
 
 def _first(error: BaseException) -> tuple[BaseException, str]:
     """The first error of a group, and its location in the code of an own agent ("" if there is none)."""
-    place = ""
+    place = error_place(error)
     while isinstance(error, BaseExceptionGroup):
-        place, error = error_place(error), error.exceptions[0]
-    return error, error_place(error) or place
+        error = error.exceptions[0]
+        place = error_place(error) or place
+    return error, place
 
 
 @contextmanager
