@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sqlite3
+import sys
 import threading
 import time
 from contextlib import closing
@@ -22,7 +23,8 @@ from wolflab.errors import ServerError, Stopped, WolflabError
 from wolflab.lab.engines import Link, LocalEngine, WorkerEnded, Workers, ask_driver, pool_of, worker
 from wolflab.lab.engines.local import LocalLink
 from wolflab.lab.plans.loading import build
-from wolflab.lab.runs import runner
+from wolflab.lab.runs import game_workers, runner
+from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.storage.store import Store
 
 # -- games -------------------------------------------------------------------------------------------
@@ -105,6 +107,58 @@ def test_a_killed_worker_loses_nothing_and_nothing_is_paid_twice(
         assert made == server.calls - made
     assert stored(tmp_path / "killed") == stored(tmp_path / "whole")
     assert records(tmp_path / "killed") == records(tmp_path / "whole")
+
+
+AGENT = """
+from wolflab.agents import OwnAgent, Reply
+from wolflab.rules import Say
+
+class Unseen(OwnAgent):
+    async def reply(self, view, ask, io):
+        from .words import WORDS
+        return Reply(Say(WORDS) if ask.options is None else ask.options[io.draw("pick", len(ask.options))])
+"""
+
+
+def unseen(home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """An experiment with an own agent, policies and a growing pool. When workers begin, no path leads them to
+    the run, and the agent's files are somewhere else.
+    """
+    monkeypatch.chdir(home)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    package = home / f"agents_{home.name}"
+    (package / "kinds").mkdir(parents=True)
+    (package / "kinds" / "one.py").write_text(AGENT, encoding="utf-8")
+    (package / "kinds" / "words.py").write_text('WORDS = "Nobody sees me."', encoding="utf-8")
+    of = game_workers.GamesSetup.of
+
+    def sent(builder: PlayerBuilder, path: Path) -> game_workers.GamesSetup:
+        setup = of(builder, path)
+        package.rename(home / "elsewhere")
+        return setup._replace(home=Path("/nowhere/run"))
+
+    monkeypatch.setattr(game_workers.GamesSetup, "of", sent)
+    learner = {"recipe": "reflective", "experience": {"grow": 2}}
+    return {
+        "name": "unseen",
+        "rules": "doctor",
+        "players": {
+            "others": {"model": "village", "recipe": "strategic"},
+            "player_3": {"recipe": f"{package.name}.kinds.one:Unseen"},
+        },
+        "conditions": {"plain": {}, "learns": {"players": {"Seer": {"model": "village", **learner}}}},
+        "deals": 5,
+    }
+
+
+def test_workers_read_no_file_of_the_run_nor_of_own_agents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = unseen(tmp_path, monkeypatch)
+    for workers in (1, 2):
+        played(tmp_path / f"{workers}", {**data, "workers": workers})
+    assert records(tmp_path / "1") == records(tmp_path / "2")
+    assert {path.suffix for path in (tmp_path / "2").glob("*/*")} >= {".pool", ".safetensors"}
 
 
 # -- tasks -------------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 An engine knows nothing of tasks. A further one (for Dask, or for a batch system) implements two protocols:
 
-- `Engine.start` starts a process somewhere. There, it runs `worker.run_worker(send, receive)` on an event loop.
+- `Engine.start` starts a process somewhere. There, it runs `worker.run_worker(send, receive)` on an event
+  loop.
 - A `Link` carries bytes between that process and this one (the driver), in both directions, in their order
   and without loss. It raises `WorkerEnded` when the process ends.
 

@@ -35,7 +35,7 @@ from .counting import finished
 from .first_decisions import FirstDecisions, decision_watch
 from .forks import fork_games
 from .game import prepare
-from .game_workers import GameAnswers, GameTask, TimedGame, begin_games, played_now
+from .game_workers import GameAnswers, GamesSetup, GameTask, TimedGame, begin_games, played_now
 from .repeatability import ask_twice
 from .work import How, check_models, error_sentence, stoppable, work
 
@@ -188,9 +188,8 @@ async def _workers(store: Store, builder: PlayerBuilder) -> AsyncIterator[Worker
     if experiment.workers == 1 or left < 2 or builder.has_people:
         yield None
         return
-    data, count = experiment.model_dump(mode="json", exclude_unset=True), min(experiment.workers, left)
-    given = data, store.path, builder.waiting(), builder.instant
-    async with Workers(LocalEngine(), count, begin_games, *given) as workers:
+    count = min(experiment.workers, left)
+    async with Workers(LocalEngine(), count, begin_games, GamesSetup.of(builder, store.path)) as workers:
         yield workers
 
 
