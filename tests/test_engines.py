@@ -161,6 +161,13 @@ def test_workers_read_no_file_of_the_run_nor_of_own_agents(
     assert {path.suffix for path in (tmp_path / "2").glob("*/*")} >= {".pool", ".safetensors"}
 
 
+def test_ray_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    random = {"name": "x", "players": {"others": {"recipe": "random"}}, "engine": "ray"}
+    with pytest.raises(WolflabError, match=r"pip install 'wolflab\[ray\]'"):
+        played(tmp_path / "run", random)
+
+
 # -- tasks -------------------------------------------------------------------------------------------
 
 

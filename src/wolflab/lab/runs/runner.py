@@ -21,7 +21,7 @@ from ...fields import first_difference
 from ...match import play
 from ...metrics.play import PlayerLabel
 from ...models.loop import watch as watch_of_loop
-from ..engines import LocalEngine, WorkerEnded, Workers
+from ..engines import LocalEngine, RayEngine, WorkerEnded, Workers
 from ..engines.local import rare_collection
 from ..engines.workers import AHEAD
 from ..experience.run_pools import make_pools
@@ -185,11 +185,12 @@ async def _workers(store: Store, builder: PlayerBuilder) -> AsyncIterator[Worker
     """The worker processes that play the games that are left; None where this process plays them."""
     experiment = builder.experiment
     left = sum(not row.over for row in store.games())
-    if experiment.workers == 1 or left < 2 or builder.has_people:
+    count, local = min(experiment.workers, left), experiment.engine == "local"
+    if count == 0 or (count == 1 and local) or builder.has_people:
         yield None
         return
-    count = min(experiment.workers, left)
-    async with Workers(LocalEngine(), count, begin_games, GamesSetup.of(builder, store.path)) as workers:
+    engine = LocalEngine() if local else RayEngine(experiment.ray.address, count)
+    async with Workers(engine, count, begin_games, GamesSetup.of(builder, store.path)) as workers:
         yield workers
 
 
