@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
+import shlex
 import signal
 import sqlite3
 import sys
 import threading
 import time
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import http_server
 from embedding_server import EmbeddingServer
 from http_server import asynchronous
+from test_docs import ROOT, blocks
 from test_run import over_http, records
 from wolflab.errors import ServerError, Stopped, WolflabError
 from wolflab.lab.engines import Link, LocalEngine, WorkerEnded, Workers, ask_driver, pool_of, worker
 from wolflab.lab.engines.local import LocalLink
-from wolflab.lab.plans.loading import build
+from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.runs import game_workers, runner
 from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.storage.store import Store
@@ -166,6 +171,29 @@ def test_ray_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.
     random = {"name": "x", "players": {"others": {"recipe": "random"}}, "engine": "ray"}
     with pytest.raises(WolflabError, match=r"pip install 'wolflab\[ray\]'"):
         played(tmp_path / "run", random)
+
+
+def test_the_manifest_for_kubernetes_fits_the_page_and_the_package() -> None:
+    files = {one.file: one.text for one in blocks(ROOT / "docs" / "clusters.md")}
+    job = yaml.safe_load(files["rayjob.yaml"] or "")
+    spec = job["spec"]["rayClusterSpec"]
+    (group,) = spec["workerGroupSpecs"]
+    assert (job["apiVersion"], job["kind"]) == ("ray.io/v1", "RayJob")
+    assert f"rayproject/ray:{spec['rayVersion']}-py311" in str(files["Dockerfile"])
+    assert f"ray[default]=={spec['rayVersion']}" in str(files["Dockerfile"])
+    (head,) = spec["headGroupSpec"]["template"]["spec"]["containers"]
+    (worker,) = group["template"]["spec"]["containers"]
+    assert worker["image"] == head["image"]
+    shell = shlex.split(job["spec"]["entrypoint"])
+    assert shell[:2] == ["sh", "-c"]
+    resume, begin = (shlex.split(one) for one in re.findall(r"exec wolflab (.*?);", shell[2]))
+    changes = [word for flag, word in pairwise(begin) if flag == "-o"]
+    plan = load_experiment(begin[1], [*changes, f"engine={begin[begin.index('--engine') + 1]}"])
+    assert plan.workers == group["replicas"] * int(worker["resources"]["requests"]["cpu"])
+    assert begin[begin.index("--out") + 1] == resume[resume.index("--resume") + 1]
+    mounted = {one["mountPath"]: one["name"] for one in head["volumeMounts"]}
+    claimed = {one["name"] for one in spec["headGroupSpec"]["template"]["spec"]["volumes"]}
+    assert mounted["/runs"] in claimed
 
 
 # -- tasks -------------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def run(
     screen, set_ = console(), with_engine(set_, engine)
     if (experiment is None) == (resume is None):
         raise ExperimentError(
-            "name an experiment to run (wolflab experiments lists them), or --resume a run; one of the two"
+            "name an experiment to run (wolflab experiments), or --resume a run; one of the two"
         )
     if experiment is not None:
         if file_kind(experiment) == "tournament":
