@@ -149,7 +149,7 @@ def told_of_play(samples: Sequence[Sample], games: int) -> None:
         "second of the processor": attrgetter("cpu"),
     }
     for name, clock in clocks.items():
-        first, last = rate(samples, *steps[:2], clock), rate(samples, *steps[-2:], clock)
+        first, last = (rate(samples, *ends, clock) for ends in ((steps[0], steps[1]), (steps[-2], steps[-1])))
         if first and last:
             print(f"games a {name}: first tenth {first:.1f}, last tenth {last:.1f}; ratio {last / first:.2f}")
     held = [

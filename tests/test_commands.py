@@ -87,6 +87,7 @@ NOT_RUN: Mapping[str, str] = {
         ),
         "test_wwqa_adapters.py and test_wwqa_parity.py run both, with a tiny model and the packages it needs",
     ),
+    "wolflab run quickstart --engine ray -o workers=2 --out runs/ray": "tests/with_ray runs it: it needs Ray",
     "wolflab power runs/pilot --effect 0.1": "it needs five deals; docs/power.md runs it with eight",
     "wolflab power runs/pilot --effect 0.1 --between new,old --assurance 0.9": "test_power.py plans others",
     "wolflab run --resume runs/model -o budget.tokens=9000000": "test_budgets.py goes on with a higher one",

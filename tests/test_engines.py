@@ -5,25 +5,32 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
+import re
+import shlex
 import signal
 import sqlite3
+import sys
 import threading
 import time
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import http_server
 from embedding_server import EmbeddingServer
 from http_server import asynchronous
+from test_docs import ROOT, blocks
 from test_run import over_http, records
 from wolflab.errors import ServerError, Stopped, WolflabError
 from wolflab.lab.engines import Link, LocalEngine, WorkerEnded, Workers, ask_driver, pool_of, worker
 from wolflab.lab.engines.local import LocalLink
-from wolflab.lab.plans.loading import build
-from wolflab.lab.runs import runner
+from wolflab.lab.plans.loading import build, load_experiment
+from wolflab.lab.runs import game_workers, runner
+from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.storage.store import Store
 
 # -- games -------------------------------------------------------------------------------------------
@@ -144,6 +151,88 @@ def test_an_error_has_its_sentence_and_its_place_from_a_worker_too(
         "ruleset field 'players': too few",
         "fails_in_workers.py, line 12, in Fails.reply: Odd: 3",
     }
+
+
+AGENT = """
+from wolflab.agents import OwnAgent, Reply
+from wolflab.rules import Say
+
+class Unseen(OwnAgent):
+    async def reply(self, view, ask, io):
+        from .words import WORDS
+        return Reply(Say(WORDS) if ask.options is None else ask.options[io.draw("pick", len(ask.options))])
+"""
+
+
+def unseen(home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """An experiment with an own agent, policies and a growing pool. When workers begin, no path leads them to
+    the run, and the agent's files are somewhere else.
+    """
+    monkeypatch.chdir(home)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    package = home / f"agents_{home.name}"
+    (package / "kinds").mkdir(parents=True)
+    (package / "kinds" / "one.py").write_text(AGENT, encoding="utf-8")
+    (package / "kinds" / "words.py").write_text('WORDS = "Nobody sees me."', encoding="utf-8")
+    of = game_workers.GamesSetup.of
+
+    def sent(builder: PlayerBuilder, path: Path) -> game_workers.GamesSetup:
+        setup = of(builder, path)
+        package.rename(home / "elsewhere")
+        return setup._replace(home=Path("/nowhere/run"))
+
+    monkeypatch.setattr(game_workers.GamesSetup, "of", sent)
+    learner = {"recipe": "reflective", "experience": {"grow": 2}}
+    return {
+        "name": "unseen",
+        "rules": "doctor",
+        "players": {
+            "others": {"model": "village", "recipe": "strategic"},
+            "player_3": {"recipe": f"{package.name}.kinds.one:Unseen"},
+        },
+        "conditions": {"plain": {}, "learns": {"players": {"Seer": {"model": "village", **learner}}}},
+        "deals": 5,
+    }
+
+
+def test_workers_read_no_file_of_the_run_nor_of_own_agents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = unseen(tmp_path, monkeypatch)
+    for workers in (1, 2):
+        played(tmp_path / f"{workers}", {**data, "workers": workers})
+    assert records(tmp_path / "1") == records(tmp_path / "2")
+    assert {path.suffix for path in (tmp_path / "2").glob("*/*")} >= {".pool", ".safetensors"}
+
+
+def test_ray_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    random = {"name": "x", "players": {"others": {"recipe": "random"}}, "engine": "ray"}
+    with pytest.raises(WolflabError, match=r"pip install 'wolflab\[ray\]'"):
+        played(tmp_path / "run", random)
+
+
+def test_the_manifest_for_kubernetes_fits_the_page_and_the_package() -> None:
+    files = {one.file: one.text for one in blocks(ROOT / "docs" / "clusters.md")}
+    job = yaml.safe_load(files["rayjob.yaml"] or "")
+    spec = job["spec"]["rayClusterSpec"]
+    (group,) = spec["workerGroupSpecs"]
+    assert (job["apiVersion"], job["kind"]) == ("ray.io/v1", "RayJob")
+    assert f"rayproject/ray:{spec['rayVersion']}-py311" in str(files["Dockerfile"])
+    assert f"ray[default]=={spec['rayVersion']}" in str(files["Dockerfile"])
+    (head,) = spec["headGroupSpec"]["template"]["spec"]["containers"]
+    (worker,) = group["template"]["spec"]["containers"]
+    assert worker["image"] == head["image"]
+    shell = shlex.split(job["spec"]["entrypoint"])
+    assert shell[:2] == ["sh", "-c"]
+    resume, begin = (shlex.split(one) for one in re.findall(r"exec wolflab (.*?);", shell[2]))
+    changes = [word for flag, word in pairwise(begin) if flag == "-o"]
+    plan = load_experiment(begin[1], [*changes, f"engine={begin[begin.index('--engine') + 1]}"])
+    assert plan.workers == group["replicas"] * int(worker["resources"]["requests"]["cpu"])
+    assert begin[begin.index("--out") + 1] == resume[resume.index("--resume") + 1]
+    mounted = {one["mountPath"]: one["name"] for one in head["volumeMounts"]}
+    claimed = {one["name"] for one in spec["headGroupSpec"]["template"]["spec"]["volumes"]}
+    assert mounted["/runs"] in claimed
 
 
 # -- tasks -------------------------------------------------------------------------------------------

@@ -276,6 +276,8 @@ DECIDE: dict[str, Any] = {
 DO_NOT = {
     *("name", "title", "source", "deals", "repeats", "redraw_void", "behaviours", "concurrency", "workers"),
     *(
+        "engine",
+        "ray",
         "budget",
         "shard",
         "published",

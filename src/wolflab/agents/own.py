@@ -18,10 +18,14 @@ from contextlib import contextmanager
 from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
+from importlib.abc import InspectLoader
+from importlib.machinery import ModuleSpec
+from importlib.util import decode_source, spec_from_file_location
 from inspect import iscoroutinefunction
+from pathlib import Path
 from traceback import walk_tb
-from types import ModuleType
-from typing import Any
+from types import CodeType, ModuleType
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -146,6 +150,65 @@ def _module(kind: str, name: str, form: str) -> tuple[ModuleType, str]:
             f"{kind} {name}: there is no module {error.name!r}, neither in {os.getcwd()} nor installed; go "
             "to the folder of its file, or install its package"
         ) from None
+
+
+class ModuleSource(NamedTuple):
+    """The source of a module. file: where it was read. package: whether it has modules of its own."""
+
+    file: str
+    package: bool
+    source: bytes
+
+
+def own_modules() -> dict[str, ModuleSource]:
+    """The modules of the current directory that agents or functions of one's own may import, by name: those
+    that are imported already, with all modules of their packages. Empty where there is no such code.
+    """
+    if not _function_modules and not any(_kinds(OwnAgent)):
+        return {}
+    here, found = Path.cwd(), {}
+    for top in {name.partition(".")[0] for name in [*sys.modules]} - {__name__.partition(".")[0]}:
+        file = getattr(sys.modules.get(top), "__file__", None)
+        if file == str(here / f"{top}.py"):
+            found[top] = ModuleSource(file, False, Path(file).read_bytes())
+        elif str(here / top) in list(getattr(sys.modules.get(top), "__path__", ())):
+            for path in (here / top).rglob("*.py"):
+                package, name = (
+                    path.name == "__init__.py",
+                    ".".join(path.relative_to(here).with_suffix("").parts),
+                )
+                found[name.removesuffix(".__init__")] = ModuleSource(str(path), package, path.read_bytes())
+                for folder in path.relative_to(here).parents[:-1]:  # some have no __init__.py
+                    init = str(here / folder / "__init__.py")
+                    found.setdefault(".".join(folder.parts), ModuleSource(init, True, b""))
+    return found
+
+
+class _SentModules(InspectLoader):
+    """Imports modules from their sources."""
+
+    def __init__(self, sources: Mapping[str, ModuleSource]) -> None:
+        self._sources = sources
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """See `importlib.abc.MetaPathFinder`."""
+        if (module := self._sources.get(name)) is None:
+            return None
+        inside: list[str] | None = [os.path.dirname(module.file)] if module.package else None
+        return spec_from_file_location(name, module.file, loader=self, submodule_search_locations=inside)
+
+    def get_source(self, fullname: str) -> str:
+        """See `InspectLoader`."""
+        return decode_source(self._sources[fullname].source)
+
+    def get_code(self, fullname: str) -> CodeType:
+        """See `InspectLoader`; places in errors name the file."""
+        return self.source_to_code(self._sources[fullname].source, self._sources[fullname].file)
+
+
+def import_from(sources: Mapping[str, ModuleSource]) -> None:
+    """Import these modules from their sources in this process, wherever else they are."""
+    sys.meta_path.insert(0, _SentModules(sources))
 
 
 def _is_own(value: object) -> bool:

@@ -2,6 +2,7 @@
 
 from .engine import Engine, Link, WorkerEnded
 from .local import LocalEngine, cores
+from .on_ray import RayEngine
 from .worker import ask_driver, tell_driver
 from .workers import TaskPool, Workers, pool_of
 
@@ -9,6 +10,7 @@ __all__ = [
     "Engine",
     "Link",
     "LocalEngine",
+    "RayEngine",
     "TaskPool",
     "WorkerEnded",
     "Workers",

@@ -198,8 +198,8 @@ class Workers:
             worker.outbox.put(answer)
 
     async def _replace(self, worker: _Worker) -> None:
-        """Start a worker in place of one that has ended. What it asked is answered first, so that its tasks
-        find the answers on file when they are given again.
+        """Start a worker in place of one that has ended; if that fails, others go on. What it asked is
+        answered first, so that its tasks find the answers on file when they are given again.
         """
         while self._given_up is None:
             self._ended += 1
@@ -212,7 +212,9 @@ class Workers:
             except WorkerEnded:
                 continue
             except Exception as error:  # noqa: BLE001 (raised in every task)
-                self._give_up(Stopped(str(error)))
+                if not self._workers:
+                    self._give_up(Stopped(str(error)))
+                break
         self._changed.set()
         answering = [one for running in worker.running.values() for one in running.asked]
         await asyncio.gather(*answering, return_exceptions=True)

@@ -79,19 +79,31 @@ class Pools:
     ) -> Retriever | None:
         """The retriever of a game's pool; ModelError if another embedder made it."""
         at = self.at(spec, place)
-        if at is None or _empty(at.path).exists():
-            return None
-        if at not in self._open:
-            stored = stored_pool(at.path, at.deals)
-            if stored is not None:
-                require_same(stored.pool.embedder, embedder, f"the pool {at.path}")
-            self.keep(at, stored and stored.pool)
-        self._open.move_to_end(at)
-        pool = self._open[at]
+        pool = None if at is None else self.pool(at, embedder)
         if pool is None:
             return None
         window = None if spec.window is None else (spec.window[0], spec.window[1])
         return Retriever(pool, spec.epsilon, spec.limit, spec.good, window, None if spec.same_deal else deal)
+
+    def pool(self, at: PoolState, embedder: Embedder) -> Pool | None:
+        """The pool of a file and state; None for an empty one. ModelError if another embedder made it."""
+        if not self.has(at):
+            stored = None if _empty(at.path).exists() else stored_pool(at.path, at.deals)
+            if stored is not None:
+                require_same(stored.pool.embedder, embedder, f"the pool {at.path}")
+            self.keep(at, stored and stored.pool)
+        return self._open[at]
+
+    def has(self, at: PoolState) -> bool:
+        """Whether a pool is in memory; from now on it is the one that was used last."""
+        if at in self._open:
+            self._open.move_to_end(at)
+        return at in self._open
+
+    def of_game(self, place: Place) -> list[tuple[ExperienceSpec, PoolState]]:
+        """The pools that a game's players learn from, each with the settings of one who does."""
+        specs = self.experiment.experience(place.condition)
+        return [(spec, at) for spec in specs if (at := self.at(spec, place)) is not None]
 
     def keep(self, at: PoolState, pool: Pool | None) -> None:
         """Keep a pool in memory, instead of an earlier state of the same file."""

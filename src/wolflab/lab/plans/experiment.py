@@ -42,6 +42,7 @@ from .specs import (
     PolicyName,
     PrimaryContrast,
     Published,
+    RaySpec,
     RenamedCondition,
     Rules,
     among,
@@ -120,7 +121,10 @@ class Experiment(Part):
     concurrency: int = Field(default=16, ge=1)
     """Games in flight at once (calls in flight are limited per endpoint)."""
     workers: int = Field(default=1, ge=1, le=MOST_WORKERS)
-    """Processes, for games that never wait for a server."""
+    """Processes that play the games."""
+    engine: Literal["local", "ray"] = "local"
+    """Where these processes are: on this machine, or in a Ray cluster."""
+    ray: RaySpec = RaySpec()
     budget: BudgetSpec = BudgetSpec()
     published: Published = Field(default_factory=list)
     """Published tables to compare with (names in `metrics/published.yaml`)."""

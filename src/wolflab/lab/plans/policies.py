@@ -97,13 +97,13 @@ class Policies:
 
     def __init__(self, home: Path | None, reading: bool) -> None:
         self._home, self._reading = home, reading
-        self._open: dict[str, NumpyPolicy] = {}
+        self.loaded: dict[str, NumpyPolicy] = {}
 
     def policy(self, name: str) -> NumpyPolicy:
         """The policy of that name or file; ModelError if there is none."""
-        if name not in self._open:
-            self._open[name] = NumpyPolicy(self._checkpoint(name))
-        return self._open[name]
+        if name not in self.loaded:
+            self.loaded[name] = NumpyPolicy(self._checkpoint(name))
+        return self.loaded[name]
 
     def _checkpoint(self, name: str) -> Checkpoint:
         """The run's copy, made if it is missing."""

@@ -318,6 +318,14 @@ class BudgetSpec(Part):
     usd: float | None = Field(default=None, gt=0, strict=True)
 
 
+class RaySpec(Part):
+    """Where workers are with ``engine: ray``. address: of a cluster that runs ("auto", "host:port" or
+    "ray://host:port"); None for one on this machine, which the run starts and stops.
+    """
+
+    address: Annotated[str, Field(pattern=r"^(auto|(ray://)?[^\s/]+:\d+)$")] | None = None
+
+
 class HasPlayers(Protocol):
     """An experiment or a training: it plays under several conditions, each with players by place."""
 

@@ -46,6 +46,7 @@ from .specs import (
     PlayerSpec,
     PolicyName,
     Published,
+    RaySpec,
     RenamedCondition,
     Rules,
     ruleset_of,
@@ -109,6 +110,8 @@ class Tournament(Part):
     stop: Stop | None = None
     concurrency: int = Field(default=16, ge=1)
     workers: int = Field(default=1, ge=1, le=MOST_WORKERS)
+    engine: Literal["local", "ray"] = "local"
+    ray: RaySpec = RaySpec()
     budget: BudgetSpec = BudgetSpec()
     behaviours: bool = False
     published: Published = Field(default_factory=list)
@@ -255,6 +258,8 @@ class Tournament(Part):
         }
         if self.policy is not None:
             data["policy"] = self.policy
+        if self.engine != "local":
+            data |= {"engine": self.engine, "ray": self.ray.model_dump(exclude_unset=True)}
         if self.stop is not None or self.tables == "mixed":
             # Interim analyses and rotations go by deals, and a replacement has another deal.
             data["redraw_void"] = False

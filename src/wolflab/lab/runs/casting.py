@@ -222,7 +222,7 @@ class PlayerBuilder(Players):
         self._table = table
         self._tell = tell
         self._players: dict[bytes, Player] = {}
-        self._policies = Policies(home, reading)
+        self.policies = Policies(home, reading)
         self._told: set[tuple[str | None, str]] = set()
         self._casts: dict[str, dict[str, _Role]] = {}
         self._cache: EmbeddingCache | None = None
@@ -280,7 +280,7 @@ class PlayerBuilder(Players):
         return model
 
     def _policy(self, name: str) -> Policy:
-        return self._policies.policy(name)
+        return self.policies.policy(name)
 
     def _people(self) -> Model:
         if self._table is None and not self._reading:

@@ -19,7 +19,7 @@ from ...metrics.rows import MeasureRow, decode_row, encode_row, row_of, row_vers
 from ...record import GameRecord
 from ...record.sealed import WordsBySeal
 from ...usage import CallTotals
-from ..engines import pool_of
+from ..engines import cores, pool_of
 from ..plans.experiment import Experiment
 from ..storage.packing import CallRow, Packed, pack, totals_by_model
 from ..storage.store import GameRow, Store, StoredRow
@@ -114,7 +114,7 @@ def _counted_again(store: Store, ids: Sequence[int]) -> Mapping[int, StoredRow]:
     """The rows of these games, counted from their records, and stored if possible."""
     if not ids:
         return {}
-    workers = store.experiment.workers
+    workers = store.experiment.workers if store.experiment.engine == "local" else cores()
     if workers > 1 and len(ids) > 2 * _CHUNK:
         chunks = [ids[at : at + _CHUNK] for at in range(0, len(ids), _CHUNK)]
         with pool_of(workers, _counting, store.path) as pool:

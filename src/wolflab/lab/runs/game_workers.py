@@ -3,11 +3,13 @@
 A worker casts the players, writes prompts, reads replies and keeps the rules. A model or an embedder that
 waits is in the driver alone: a worker sends it what is asked, and gets the reply. So budgets, limits, keys,
 adaptations to servers and the store are where they are without workers, and a worker that is killed loses no
-call.
+call. The driver also sends what it has read of the run's directory (policies, pools) and the modules of own
+agents, so that a worker may be on any machine.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...agents.own import ModuleSource, import_from, own_modules
+from ...agents.policy.checkpoint import NumpyPolicy
 from ...match import play, run_now
 from ...metrics.play import PlayerLabel
 from ...models.base import Model, Request, Response
@@ -35,6 +39,25 @@ from .game import prepare
 from .work import sent_error
 
 # -- what a worker and the driver say ---------------------------------------------------------------
+
+
+class GamesSetup(NamedTuple):
+    """What a worker needs to play an experiment's games. data: its fields. home: the run's directory, whose
+    files only the driver reads. instant: none of its players waits.
+    """
+
+    data: dict[str, Any]
+    home: Path
+    modules: Mapping[str, ModuleSource]
+    policies: Mapping[str, NumpyPolicy]
+    waiting: Waiting
+    instant: bool
+
+    @classmethod
+    def of(cls, builder: PlayerBuilder, home: Path) -> GamesSetup:
+        """That of a driver whose players are built."""
+        data = builder.experiment.model_dump(mode="json", exclude_unset=True)
+        return cls(data, home, own_modules(), builder.policies.loaded, builder.waiting(), builder.instant)
 
 
 class GameTask(NamedTuple):
@@ -74,6 +97,12 @@ class PlayerDecision(NamedTuple):
 
     player: PlayerLabel
     invalid: str | None
+
+
+class PoolRequest(NamedTuple):
+    """A pool that the game's players learn from is wanted. number: in `Pools.of_game`."""
+
+    number: int
 
 
 class TotalsRequest(NamedTuple):
@@ -143,24 +172,34 @@ def remote_embedders(waiting: Waiting) -> dict[bytes, Embedder]:
 class _WorkerPlayers(PlayerBuilder):
     """The players of a worker's games."""
 
-    def __init__(self, experiment: Experiment, home: Path, waiting: Waiting) -> None:
-        super().__init__(experiment, home)
-        self._models |= remote_models(waiting)
-        self._embedders |= remote_embedders(waiting)
+    def __init__(self, setup: GamesSetup) -> None:
+        super().__init__(Experiment(**setup.data), setup.home)
+        self._models |= remote_models(setup.waiting)
+        self._embedders |= remote_embedders(setup.waiting)
+        self.policies.loaded |= setup.policies
         self.parents: dict[Place, GameRecord | None] = {}
+        self._receiving = asyncio.Lock()
 
     def parent(self, place: Place) -> GameRecord | None:
         """See `PlayerBuilder`; the driver sends it with the game."""
         return self.parents.get(place)
 
+    async def receive_pools(self, place: Place) -> None:
+        """Get the pools of a game from the driver, unless they are here."""
+        async with self._receiving:
+            for number, (_, at) in enumerate(self.pools.of_game(place)):
+                if not self.pools.has(at):
+                    self.pools.keep(at, await ask_driver(PoolRequest(number)))
 
-def begin_games(data: dict[str, Any], home: Path, waiting: Waiting, instant: bool) -> Do:
-    """What plays the games of an experiment in a worker. data: its fields. home: the run's directory.
-    instant: none of its players waits.
-    """
+
+def begin_games(setup: GamesSetup) -> Do:
+    """What plays the games of an experiment in a worker."""
     collect_rarely()
-    builder = _WorkerPlayers(Experiment(**data), home, waiting)
-    return partial(_play_now if instant else _play, builder)
+    import_from(setup.modules)
+    builder = _WorkerPlayers(setup)
+    builder.all_models()
+    learns = any(map(builder.experiment.experience, builder.experiment.conditions))
+    return partial(_play_now if setup.instant and not learns else _play, builder)
 
 
 class _WorkerCalls(StoredCallCache):
@@ -182,6 +221,7 @@ async def _play(builder: _WorkerPlayers, task: GameTask) -> TimedGame:
     file = _WorkerCalls(None, asker(row.id), task.filed)
     builder.parents[place] = task.parent
     try:
+        await builder.receive_pools(place)
         match = prepare(builder, place, file)
         if task.watched:
             match = replace(match, answered=decision_watch(task.filed, _tell_decision))
@@ -243,6 +283,10 @@ class GameAnswers:
                 return await self._builder.waiting_embedder(key).embed(texts)
             case PlayerDecision(player, invalid):
                 return self._decided(player, invalid)
+            case PoolRequest(number):
+                place = Place.of(self._row)
+                spec, at = self._builder.pools.of_game(place)[number]
+                return self._builder.pools.pool(at, self._builder.embedder(spec.embedder))
             case TotalsRequest():
                 return self._store.game_totals(self._row.id)
         raise TypeError(asked)

@@ -218,7 +218,13 @@ def _reduced(experiment: Experiment, each: int) -> Experiment:
     for name in apart:
         data.pop(name, None)
     several = min(experiment.wordings, each)
-    data |= {"name": "rehearsal", "workers": 1, "concurrency": _AT_ONCE, "wordings": several}
+    data |= {
+        "name": "rehearsal",
+        "workers": 1,
+        "engine": "local",
+        "concurrency": _AT_ONCE,
+        "wordings": several,
+    }
     for name, condition in experiment.conditions.items():
         if condition.fork is not None:
             continue

@@ -21,7 +21,7 @@ from ...fields import first_difference
 from ...match import play
 from ...metrics.play import PlayerLabel
 from ...models.loop import watch as watch_of_loop
-from ..engines import LocalEngine, WorkerEnded, Workers
+from ..engines import LocalEngine, RayEngine, WorkerEnded, Workers
 from ..engines.local import rare_collection
 from ..engines.workers import AHEAD
 from ..experience.run_pools import make_pools
@@ -35,7 +35,7 @@ from .counting import finished
 from .first_decisions import FirstDecisions, decision_watch
 from .forks import fork_games
 from .game import prepare
-from .game_workers import GameAnswers, GameTask, TimedGame, begin_games, played_now
+from .game_workers import GameAnswers, GamesSetup, GameTask, TimedGame, begin_games, played_now
 from .repeatability import ask_twice
 from .work import How, check_models, error_sentence, stoppable, work
 
@@ -185,14 +185,16 @@ async def _workers(store: Store, builder: PlayerBuilder) -> AsyncIterator[Worker
     """The worker processes that play the games that are left; None where this process plays them."""
     experiment = builder.experiment
     left = sum(not row.over for row in store.games())
-    if experiment.workers == 1 or left < 2 or builder.has_people:
+    count, local = min(experiment.workers, left), experiment.engine == "local"
+    if count == 0 or (count == 1 and local) or builder.has_people:
         yield None
         return
-    data, count = experiment.model_dump(mode="json", exclude_unset=True), min(experiment.workers, left)
-    given = data, store.path, builder.waiting(), builder.instant
+    engine = LocalEngine() if local else RayEngine(experiment.ray.address, count)
     async with AsyncExitStack() as stack:
         with stoppable(builder.budget, drain=0.0):
-            workers = await stack.enter_async_context(Workers(LocalEngine(), count, begin_games, *given))
+            workers = await stack.enter_async_context(
+                Workers(engine, count, begin_games, GamesSetup.of(builder, store.path))
+            )
         yield workers
 
 

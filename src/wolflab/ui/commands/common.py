@@ -65,6 +65,11 @@ def part_of(plan: Experiment, shard: str | None) -> Experiment:
     return plan if shard is None else plan.of_shard(*read_shard(shard))
 
 
+def with_engine(changes: Sequence[str], engine: str | None) -> list[str]:
+    """Changes of a file with the engine that `--engine` names."""
+    return [*changes] if engine is None else [*changes, f"engine={engine}"]
+
+
 def begin_output(console: Console, command: str, title: str, path: Path, keep_going: bool = False) -> None:
     """Print what is run and where; from now on `stopped` names the command that resumes it."""
     set_resume_command(resumed(command, path, keep_going))

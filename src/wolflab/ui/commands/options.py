@@ -61,6 +61,10 @@ ShardOf = Annotated[
     str | None,
     typer.Option("--shard", help="Play one part of the games, as 3/64; `wolflab merge` joins the parts."),
 ]
+OnEngine = Annotated[
+    str | None,
+    typer.Option("--engine", help="Where workers play: local, or ray (a cluster; as -o engine=ray)."),
+]
 Yes = Annotated[
     bool,
     typer.Option(

@@ -47,6 +47,8 @@ _OF_MANY = frozenset(
         "redraw_void",
         "concurrency",
         "workers",
+        "engine",
+        "ray",
         "village",
     ]
 )

@@ -44,9 +44,10 @@ from .common import (
     prepare_resume,
     print_reasons,
     title_of,
+    with_engine,
 )
 from .export import write_blocks
-from .options import KeepGoing, OnVillage, Out, Resume, RunPath, Set, ShardOf, Yes, commands
+from .options import KeepGoing, OnEngine, OnVillage, Out, Resume, RunPath, Set, ShardOf, Yes, commands
 from .tournament import resume_tournament
 
 
@@ -66,16 +67,17 @@ def run(
     yes: Yes = False,
     keep_going: KeepGoing = False,
     shard: ShardOf = None,
+    engine: OnEngine = None,
     registration: Annotated[
         Path | None,
         typer.Option(help="Begin only with the plan in this file of `wolflab register`.", show_default=False),
     ] = None,
 ) -> None:
     """Run an experiment, then print its table and write its report."""
-    screen = console()
+    screen, set_ = console(), with_engine(set_, engine)
     if (experiment is None) == (resume is None):
         raise ExperimentError(
-            "name an experiment to run (wolflab experiments lists them), or --resume a run; one of the two"
+            "name an experiment to run (wolflab experiments), or --resume a run; one of the two"
         )
     if experiment is not None:
         if file_kind(experiment) == "tournament":

@@ -50,8 +50,21 @@ from .common import (
     preflight_models,
     prepare_resume,
     title_of,
+    with_engine,
 )
-from .options import RULES, KeepGoing, OnVillage, Out, Resume, Set, ShardOf, Yes, check_alone, commands
+from .options import (
+    RULES,
+    KeepGoing,
+    OnEngine,
+    OnVillage,
+    Out,
+    Resume,
+    Set,
+    ShardOf,
+    Yes,
+    check_alone,
+    commands,
+)
 
 
 @commands.command(
@@ -82,10 +95,11 @@ def tournament(
     yes: Yes = False,
     keep_going: KeepGoing = False,
     shard: ShardOf = None,
+    engine: OnEngine = None,
 ) -> None:
     """Play everybody against everybody on both sides, then print win rates and ratings."""
-    screen = console()
-    check_alone(context, ("set_", "yes", "keep_going") if show is None else ())
+    screen, set_ = console(), with_engine(set_, engine)
+    check_alone(context, ("set_", "yes", "keep_going", "engine") if show is None else ())
     if show is not None:
         with Store.open_for_reading(show) as shown:
             show_tournament(screen, shown)
