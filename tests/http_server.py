@@ -523,7 +523,7 @@ def _named(lines: list[str], at: int, form: str, prompt: str) -> dict[str, Any]:
     """The reply in a form that the beginning of the prompt tells. at: the line that names it."""
     start = next(n for n, line in enumerate(lines) if line.startswith(f'Form "{form}"'))
     told = [line for line in lines[start + 1 : lines.index("", start)] if line.startswith('"')]
-    request = lines[at - 1] if form != "candidates" else "\n".join(lines[max(0, at - 4) : at])
+    request = "\n".join(lines[max(0, at - 4) : at]) if form in ("candidates", "action") else lines[at - 1]
     listed = re.search(r"(?:one of these actions|[Aa]nswer one of): (.+?)\.(?:$|\n)", request)
     if listed:
         told = [f'"action": exactly one of: {listed[1]}' if '"action"' in line else line for line in told]

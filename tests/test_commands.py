@@ -222,6 +222,13 @@ def test_files_of_examples_are_played() -> None:
 
 # -- a small world --------------------------------------------------------------------------
 
+EXPLORED = """
+name: explored
+rules: doctor
+players:
+  others: {model: village, recipe: {name: diverse, propose: {explore: {share: 0.5}}}}
+deals: 30
+"""
 BASE = """
 name: base
 rules: witch
@@ -322,6 +329,8 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
     for rater in ("anna", "ben", "carl"):
         filled = reviewed.replace('"","",""', '"","Yes",""')
         (home / "questions" / f"{rater}.csv").write_text(filled, encoding="utf-8")
+    (home / "explored.yaml").write_text(EXPLORED, encoding="utf-8")
+    wolflab("run", str(home / "explored.yaml"), "--out", str(home / "explored"))
     wolflab("train", "train-small", "--out", str(home / "trained"))
     wolflab(*shlex.split("tournament --entrant random --entrant vanilla --deals 1 --out"), str(home / "met"))
     draft = sources.shipped_files("studies")["roles"]
@@ -341,6 +350,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "RUN…": run,
         "runs/…": run,
         "train runs/…": str(home / "trained"),
+        "train runs/small-explored": str(home / "explored"),
         "tournament runs/…": str(home / "met"),
         "runs/first": run,
         "runs/second": run + "2",
@@ -401,10 +411,16 @@ def worded(command: str, world: Mapping[str, str]) -> list[str]:
         else:
             value = world.get(f"{kind} {value}", world.get(value, value))
         words[at] = f"{place}{equals}{value}"
-        for address in (one for one in world if one.startswith("http://")):
-            words[at] = words[at].replace(address, world[address])
+        words[at] = addressed(words[at], world)
     also = ALSO.get(kind, ALSO.get(shlex.join((kind, *words[:1])), ()))
     return [program, kind, *fewer(words), *also]
+
+
+def addressed(text: str, world: Mapping[str, str]) -> str:
+    """A text with the addresses of the servers here."""
+    for address in (one for one in world if one.startswith("http://")):
+        text = text.replace(address, world[address])
+    return text
 
 
 def fewer(words: list[str]) -> list[str]:
@@ -450,7 +466,7 @@ def test_commands_of_a_page_run(
         if block.file is not None:
             (tmp_path / block.file).write_text(block.text, encoding="utf-8")
         elif named:
-            (tmp_path / f"{named[1]}.yaml").write_text(small(block.text), encoding="utf-8")
+            (tmp_path / f"{named[1]}.yaml").write_text(addressed(small(block.text), world), encoding="utf-8")
         if block.runs:
             execute(block)
     for command in told().get(page, ()):

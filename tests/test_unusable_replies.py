@@ -40,6 +40,7 @@ from wolflab.lab.storage.store import Store
 from wolflab.metrics import summarise
 from wolflab.metrics.play import PlayerLabel
 from wolflab.text.notes import Mistake
+from wolflab.text.replies.parse import CUT
 from wolflab.ui.commands.common import print_unfinished
 from wolflab.ui.commands.run import errors, report_run, run
 from wolflab.ui.report.numbers import cost_in_words, number
@@ -48,7 +49,7 @@ from wolflab.ui.report.report_page import ReportPage
 from wolflab.ui.report.tournament_page import standings_page
 from wolflab.ui.terminal.console import ExitCode
 from wolflab.ui.terminal.tables import print_summary
-from wolflab.ui.wording import SHORT_GAMES_FIRST, UNUSABLE, cut_name, trouble_in_words
+from wolflab.ui.wording import SHORT_GAMES_FIRST, UNUSABLE, cut_name, trouble_in_words, troubles_in_words
 
 NONSENSE = http_server.Fault("text", body="Well, I would rather not say.")
 
@@ -145,6 +146,29 @@ def test_errors_of_a_stopped_run_are_counted_and_listed(tmp_path: Path) -> None:
     assert f"{one.ask} · " in text
     assert one.reason in text
     assert "2 games are unfinished: the budget of 40,000 tokens is spent" in text
+
+
+def test_errors_say_at_which_step_and_attempt_replies_fail(tmp_path: Path) -> None:
+    """Nine in ten replies of a reflective player may be usable, and none of its decisions."""
+
+    def fails_to_act(prompt: str) -> str:
+        return "Hm." if "concise talking content" in prompt else http_server.answer(prompt)
+
+    with http_server.running() as server:
+        server.says = fails_to_act
+        data = over_http(server, rules="doctor", straw_polls=0, deals=1)
+        data["players"]["others"]["recipe"] = {"name": "reflective-003", "retries": 1}
+        with Store.create(tmp_path / "r", build(data)) as store:
+            assert runner.play_run(store)
+            turns = [turn for turn in store.record(1).turns if turn.calls]
+    listed = called(errors, tmp_path / "r", width=200).stdout
+    rows = [[cell.strip() for cell in line.split("│")[2:-1]] for line in listed.splitlines() if "│" in line]
+    found = {(step, attempt): (int(n), bad, cut) for step, attempt, n, bad, cut in rows}
+    decided = len(turns)
+    for attempt in "12":
+        assert found["act", attempt] == (decided, f"{decided} (100 %)", "0")
+    answers = sum(call.step.startswith("answer/") for turn in turns for call in turn.calls)
+    assert found["answer", "1"] == (answers, "0 (0 %)", "0")
 
 
 def torn(prompt: str) -> str:
@@ -478,6 +502,18 @@ def test_a_few_bad_replies_in_each_of_many_conditions_are_many() -> None:
     assert (named.conditions, named.replies, named.unusable) == (("a", "b", "c", "d", "e"), 60, 35)
     assert not unusable_players(errors, 61)
     assert trouble_in_words(named).startswith("Most replies of m · vanilla in a, b, c, d and 1 more cannot")
+
+
+def test_causes_are_told_that_lie_in_the_settings() -> None:
+    """A limit that cuts replies; a pool made of games in which a player decided nothing."""
+    cut = UnusablePlayer("m · reflective", ("a", "b"), 40, 30, CUT.reason, 20, "r", decisions=True)
+    assert trouble_in_words(cut).endswith("(20 times). The limit is max_tokens of the recipe or the model.")
+    assert "max_tokens" not in trouble_in_words(replace(cut, reason="no"))
+    assert len(troubles_in_words(Extras(unusable_players=(cut,), sources=("c",)))) == 1
+    *_, pools = troubles_in_words(Extras(unusable_players=(cut,), sources=("b", "c")))
+    assert pools.startswith(
+        "Decisions without a usable reply give no experience, so pools of games of b hold"
+    )
 
 
 def test_no_record_is_read_of_a_run_without_trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ from ..metrics.standings import Standings
 from ..stats.intervals import Estimate, WordedEstimate
 from ..stats.prediction import Prediction
 from ..text.asking.sentences import listed
+from ..text.replies.parse import CUT
 from ..usage import AttemptTotals
 
 _LONGEST = 80
@@ -252,11 +253,24 @@ def trouble_in_words(trouble: UnusablePlayer) -> str:
     """A sentence on a player with unusable replies: where, how many and why."""
     times = "once" if trouble.often == 1 else f"{trouble.often:,} times"
     because = f"most often because “{trouble.reason}” ({times})."
+    if trouble.reason == CUT.reason:
+        because += " The limit is max_tokens of the recipe or the model."
     share = f"{trouble.unusable:,} of {trouble.replies:,}"
     who = trouble.player if trouble.everywhere else f"{trouble.player} in {_some(trouble.conditions)}"
     if trouble.decisions:
         return f"Most decisions of {who} are stand-ins: {share} had no usable reply, {because}"
     return f"Most replies of {who} cannot be used: {share}, {because}"
+
+
+def troubles_in_words(extras: Extras) -> list[str]:
+    """A sentence on each player with unusable replies, and one on pools that were made of their games."""
+    told = [*map(trouble_in_words, extras.unusable_players)]
+    if lent := [name for name in extras.sources if failing(extras, name)]:
+        told.append(
+            f"Decisions without a usable reply give no experience, so pools of games of {listed(lent)} hold "
+            "less than the number of games promises. See: wolflab experience inspect RUN/pools/NAME.pool"
+        )
+    return told
 
 
 def _some(conditions: Sequence[str]) -> str:

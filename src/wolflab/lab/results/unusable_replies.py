@@ -198,6 +198,26 @@ def of_record(record: GameRecord) -> dict[PlayerLabel, Tally]:
     return tallies
 
 
+class Attempted(NamedTuple):
+    """What a reply was for. step: without a number at its end (`propose` of `propose/2`); attempt: from 0."""
+
+    player: PlayerLabel
+    step: str
+    attempt: int
+
+
+def reasons_by_attempt(record: GameRecord) -> dict[Attempted, Counter[str]]:
+    """Why replies of a finished game are unusable ("": usable), by what they were for."""
+    found: dict[Attempted, Counter[str]] = {}
+    for turn in seat_turns(record):
+        why = {(mistake.step, mistake.attempt): mistake.reason for mistake in mistakes_in(turn)}
+        for call in turn.calls:
+            step = call.step.rstrip("0123456789").removesuffix("/")
+            attempted = Attempted(label_of(record, turn), step, call.attempt)
+            found.setdefault(attempted, Counter())[why.get((call.step, call.attempt), "")] += 1
+    return found
+
+
 class _EndOfCalls(Exception):
     """The requested call is not stored: the game stopped here."""
 
@@ -316,4 +336,12 @@ class _KeptOrEnd(WrappedEmbedder):
         return await embedder.embed(texts)
 
 
-__all__ = ["ErrorSummary", "RepliesOnFile", "Tally", "Unusable", "of_record"]
+__all__ = [
+    "Attempted",
+    "ErrorSummary",
+    "RepliesOnFile",
+    "Tally",
+    "Unusable",
+    "of_record",
+    "reasons_by_attempt",
+]

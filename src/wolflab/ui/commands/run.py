@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +19,7 @@ from ...lab.plans.sources import file_kind
 from ...lab.results.extras import Extras, extras, extras_of_all
 from ...lab.results.kept_registration import keep_registration
 from ...lab.results.summaries import compared, summary
-from ...lab.results.unusable_replies import ErrorSummary
+from ...lab.results.unusable_replies import Attempted, ErrorSummary, reasons_by_attempt
 from ...lab.runs.game import rules_of
 from ...lab.runs.runner import play_run
 from ...lab.runs.tournament_games import is_tournament
@@ -30,7 +31,7 @@ from ..report.report import render_report, report_page
 from ..terminal.alarm import WatchedStore
 from ..terminal.console import console, say
 from ..terminal.forecast import forecast_first
-from ..terminal.game import show_errors, show_unusable
+from ..terminal.game import show_attempts, show_errors, show_unusable
 from ..terminal.tables import print_summary
 from ..wording import attempts_in_words, counted, page_numbers, second_poll_in_words
 from .common import (
@@ -219,11 +220,15 @@ def errors(run: RunPath) -> None:
     """List a run's unusable replies, failed games and what endpoints made us change."""
     screen = console()
     count = last_taken = unread = 0
+    attempts: dict[Attempted, Counter[str]] = {}
     with Store.open_for_reading(run) as store, ErrorSummary(store) as found:
         for row in store.games():
             if row.over:
-                unusable, last = show_errors(screen, row.id, store.record(row.id))
+                record = store.record(row.id)
+                unusable, last = show_errors(screen, row.id, record)
                 count, last_taken = count + unusable, last_taken + last
+                for what, reasons in reasons_by_attempt(record).items():
+                    attempts.setdefault(what, Counter()).update(reasons)
                 continue
             on_file = found.unfinished(row)
             show_unusable(screen, row.id, rules_of(store.experiment, Place.of(row)).names, on_file.unusable)
@@ -235,6 +240,7 @@ def errors(run: RunPath) -> None:
             say(screen, adaptation)
         if lost := attempts_in_words(store.attempt_totals()):
             say(screen, lost)
+    show_attempts(screen, attempts)
     screen.print(counted(count, "unusable reply", "unusable replies"))
     if last_taken:
         screen.print(

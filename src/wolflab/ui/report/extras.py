@@ -22,7 +22,7 @@ from ..wording import (
     rules_played_in_words,
     settings_in_words,
     trained_in_words,
-    trouble_in_words,
+    troubles_in_words,
     uncompared_in_words,
     where_it_plays,
 )
@@ -41,7 +41,7 @@ def trouble(extras: Extras) -> str:
     """The sentence of a banner on players with mostly unusable replies."""
     if not extras.unusable_players:
         return ""
-    named = "<br>".join(escape(trouble_in_words(trouble)) for trouble in extras.unusable_players)
+    named = "<br>".join(map(escape, troubles_in_words(extras)))
     return f'<div class="banner"><b>Few usable replies.</b> {named}<br>{prose.TROUBLE}</div>\n'
 
 

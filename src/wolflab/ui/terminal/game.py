@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 from rich.rule import Rule
+from rich.table import Table
 from rich.text import Text
 
-from ...lab.results.unusable_replies import Unusable
+from ...lab.results.unusable_replies import Attempted, Unusable
 from ...record import GameRecord, PastTurn, Turn
 from ...rules import ROLES, Chose, Dealt, Event, Log, Ruleset, Winner
 from ...text.notes import Content, Mistake
+from ...text.replies.parse import CUT, CUT_THINKING
 from ...text.transcript import (
     AnnouncementItem,
     BallotItem,
@@ -221,6 +223,29 @@ def show_unusable(console: Console, game: int, names: Sequence[str], unusable: S
     for mistake in unusable:
         where = f"{mistake.ask} · {names[mistake.seat]} · {mistake.step}"
         _show_mistake(console, game, where, mistake)
+
+
+def show_attempts(console: Console, found: Mapping[Attempted, Counter[str]]) -> None:
+    """Print at which step and attempt replies could not be used, of players with such replies."""
+    failing = {what.player for what, reasons in found.items() if reasons.keys() - {""}}
+    if not failing:
+        return
+    table = Table(
+        title="Replies of games that are over",
+        title_justify="left",
+        caption="Cut: at the limit of length, max_tokens of the recipe or the model.",
+        caption_justify="left",
+    )
+    for head in ("player", "step", "attempt", "replies", "unusable", "of them cut"):
+        table.add_column(head, overflow="fold")
+    for what in sorted(found):
+        if what.player in failing:
+            reasons = found[what]
+            bad, cut = reasons.total() - reasons[""], reasons[CUT.reason] + reasons[CUT_THINKING.reason]
+            share = f"{bad:,} ({100 * bad / reasons.total():.0f} %)"
+            cells = (what.step, str(what.attempt + 1), f"{reasons.total():,}", share, f"{cut:,}")
+            table.add_row(escape(str(what.player)), *cells)
+    console.print(table)
 
 
 def _show_mistake(console: Console, game: int, where: str, mistake: Mistake | Unusable) -> None:

@@ -59,8 +59,8 @@ from ..wording import (
     repeatability_in_words,
     settings_in_words,
     trained_in_words,
-    trouble_in_words,
     trouble_marks,
+    troubles_in_words,
     uncompared_in_words,
     unread_in_words,
 )
@@ -136,8 +136,8 @@ def print_top(console: Console, extras: Extras) -> None:
     """Print players with mostly unusable replies, conditions that `-o` changed, and a line for each
     player.
     """
-    for trouble in extras.unusable_players:
-        say(console, trouble_in_words(trouble), "yellow")
+    for sentence in troubles_in_words(extras):
+        say(console, sentence, "yellow")
     for run in dict.fromkeys(trouble.run for trouble in extras.unusable_players):
         say(console, f"Look at them with: {errors_command(run)}", "yellow")
     for renamed in extras.renamed:
