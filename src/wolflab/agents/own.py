@@ -208,7 +208,7 @@ class _SentModules(InspectLoader):
 
 def import_from(sources: Mapping[str, ModuleSource]) -> None:
     """Import these modules from their sources in this process, wherever else they are."""
-    sys.meta_path.insert(0, _SentModules(sources))  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _SentModules(sources))
 
 
 def _is_own(value: object) -> bool:
