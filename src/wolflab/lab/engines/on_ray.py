@@ -125,12 +125,19 @@ class RayEngine:
     def __init__(self, address: str | None, count: int) -> None:
         self._address, self._count = address, count
         self._ray: Any = None
+        self._failed: WolflabError | None = None
         self._folder = ""
 
     async def start(self, number: int) -> RayLink:
         """See `Engine`."""
+        if self._failed is not None:
+            raise self._failed
         if self._ray is None:
-            self._ray = self._connected()
+            try:
+                self._ray = self._connected()
+            except WolflabError as failed:  # all workers start at once: the others do not try again
+                self._failed = failed
+                raise
         ray = self._ray
         actor = ray.remote(RayWorker).options(num_cpus=1, max_restarts=0, max_task_retries=0).remote()
         try:

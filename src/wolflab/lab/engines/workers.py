@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from socket import gethostname
 from threading import Thread
 from types import TracebackType
 from typing import Any, Self
@@ -83,12 +84,16 @@ class Workers:
         self._changed = asyncio.Event()
 
     async def __aenter__(self) -> Self:
+        starting = [asyncio.create_task(self._start(number + 1)) for number in range(self._count)]
         try:
-            begun = await asyncio.gather(*(self._start(number + 1) for number in range(self._count)))
+            self._workers += await asyncio.gather(*starting)
         except BaseException:
+            for one in starting:
+                one.cancel()
+            ended = await asyncio.gather(*starting, return_exceptions=True)
+            self._workers += [one for one in ended if isinstance(one, _Worker)]
             await self._stop()
             raise
-        self._workers += begun
         return self
 
     async def __aexit__(
@@ -174,15 +179,20 @@ class Workers:
         """Start a worker in place of one that has ended; if that fails, others go on. What it asked is
         answered first, so that its tasks find the answers on file when they are given again.
         """
-        self._ended += 1
-        if self._ended > RESTARTS:
-            self._give_up(Stopped(_ENDED))
-        else:
+        while self._given_up is None:
+            self._ended += 1
+            if self._ended > RESTARTS:
+                self._give_up(Stopped(_ENDED))
+                break
             try:
                 self._workers.append(await self._start(worker.number))
+                break
+            except WorkerEnded:  # before it began
+                continue
             except Exception as error:  # noqa: BLE001 (raised in every task)
                 if not self._workers:
                     self._give_up(Stopped(str(error)))
+                break
         self._changed.set()
         answering = [one for running in worker.running.values() for one in running.asked]
         await asyncio.gather(*answering, return_exceptions=True)
@@ -222,6 +232,8 @@ def _check(number: int, ready: WorkerReady) -> None:
             f"worker {number} on {ready.host} has other versions than this process ({', '.join(differing)}), "
             "so that its results could differ; install the same there"
         )
+    if isinstance(ready.error, WolflabError) and ready.host != gethostname():
+        raise WolflabError(f"worker {number} on {ready.host} could not begin: {ready.error}")
     if ready.error is not None:
         raise ready.error
 
