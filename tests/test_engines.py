@@ -25,7 +25,7 @@ from embedding_server import EmbeddingServer
 from http_server import asynchronous
 from test_docs import ROOT, blocks
 from test_run import over_http, records
-from wolflab.errors import ServerError, Stopped, WolflabError
+from wolflab.errors import ExperimentError, ServerError, Stopped, WolflabError
 from wolflab.lab.engines import Link, LocalEngine, WorkerEnded, Workers, ask_driver, pool_of, worker
 from wolflab.lab.engines.local import LocalLink
 from wolflab.lab.plans.loading import build, load_experiment
@@ -363,6 +363,19 @@ class _InThisLoop:
 async def test_another_engine_has_two_methods() -> None:
     async with Workers(_InThisLoop(), 3, doubling, 5) as workers:
         assert await asyncio.gather(*map(workers.do, range(9))) == [5 * n for n in range(9)]
+
+
+def homeless() -> Any:
+    """A worker that cannot begin."""
+    raise ExperimentError("recipe a:B: there is no module 'a'")
+
+
+@asynchronous
+async def test_a_worker_that_cannot_begin_elsewhere_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wolflab.lab.engines.workers.gethostname", lambda: "here")
+    with pytest.raises(WolflabError, match=r"worker \d on .* could not begin: recipe a:B: there is no"):
+        async with Workers(_InThisLoop(), 3, homeless):
+            pass
 
 
 @asynchronous

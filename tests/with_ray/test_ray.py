@@ -175,9 +175,18 @@ def test_a_cluster_that_runs_is_used_and_left_as_it_is(tmp_path: Path) -> None:
                 assert time.monotonic() < end, log.read_text()
                 time.sleep(0.2)
             for name, address in (("node", f"127.0.0.1:{port}"), ("client", f"ray://127.0.0.1:{client}")):
-                data = load_experiment("quickstart", ["deals=2", "engine=ray", f"ray.address={address}"])
-                with Store.create(tmp_path / name, data) as store:
-                    assert runner.play_run(store)
+                words = f"quickstart --engine ray -o ray.address={address} -o deals=2 --out {name}".split()
+                done = subprocess.run(
+                    [sys.executable, "-m", "wolflab", "run", *words],
+                    cwd=tmp_path,
+                    env=alone,
+                    capture_output=True,
+                    text=True,
+                    timeout=WAIT,
+                    check=False,
+                )
+                assert done.returncode == 0, done.stdout + done.stderr
+                assert done.stderr == ""
             assert head.poll() is None
             there = below(head.pid)
             assert there

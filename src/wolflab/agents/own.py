@@ -173,11 +173,8 @@ def own_modules() -> dict[str, ModuleSource]:
             found[top] = ModuleSource(file, False, Path(file).read_bytes())
         elif str(here / top) in list(getattr(sys.modules.get(top), "__path__", ())):
             for path in (here / top).rglob("*.py"):
-                package, name = (
-                    path.name == "__init__.py",
-                    ".".join(path.relative_to(here).with_suffix("").parts),
-                )
-                found[name.removesuffix(".__init__")] = ModuleSource(str(path), package, path.read_bytes())
+                name = ".".join(path.relative_to(here).with_suffix("").parts).removesuffix(".__init__")
+                found[name] = ModuleSource(str(path), path.stem == "__init__", path.read_bytes())
                 for folder in path.relative_to(here).parents[:-1]:  # some have no __init__.py
                     init = str(here / folder / "__init__.py")
                     found.setdefault(".".join(folder.parts), ModuleSource(init, True, b""))

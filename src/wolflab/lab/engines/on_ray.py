@@ -74,6 +74,7 @@ class RayLink:
         self._to_send: list[bytes] = []
         self._received: deque[bytes] = deque()
         self._changed = asyncio.Event()
+        self._calls: set[asyncio.Task[Any]] = set()
         self._sending = asyncio.create_task(self._send_all())
 
     def send(self, data: bytes) -> None:
@@ -88,13 +89,13 @@ class RayLink:
                 await self._changed.wait()
                 self._changed.clear()
                 sent, self._to_send = self._to_send, []
-                await self.actor.put.remote(sent)
+                await self._result(self.actor.put.remote(sent))
 
     async def receive(self) -> bytes:
         """See `Link`."""
         while not self._received:
             try:
-                self._received.extend(await self.actor.get.remote())
+                self._received.extend(await self._result(self.actor.get.remote()))
             except self._ray.exceptions.RayError as error:
                 raise WorkerEnded(f"a worker of the Ray cluster has ended ({_first_line(error)})") from None
         return self._received.popleft()
@@ -103,8 +104,15 @@ class RayLink:
         """See `Link`."""
         self._sending.cancel()
         self._ray.kill(self.actor)
-        with suppress(self._ray.exceptions.RayError):
-            await self.actor.get.remote()
+        ended = self._result(self.actor.get.remote())
+        await asyncio.gather(ended, *self._calls, return_exceptions=True)
+
+    async def _result(self, reference: Any) -> Any:
+        """The result of a call. It is never cancelled: Ray's client would print errors."""
+        call = asyncio.create_task(_awaited(reference))
+        self._calls.add(call)
+        call.add_done_callback(self._calls.discard)
+        return await asyncio.shield(call)
 
 
 class RayEngine:
@@ -117,16 +125,23 @@ class RayEngine:
     def __init__(self, address: str | None, count: int) -> None:
         self._address, self._count = address, count
         self._ray: Any = None
+        self._failed: WolflabError | None = None
         self._folder = ""
 
     async def start(self, number: int) -> RayLink:
         """See `Engine`."""
+        if self._failed is not None:
+            raise self._failed
         if self._ray is None:
-            self._ray = self._connected()
+            try:
+                self._ray = self._connected()
+            except WolflabError as failed:  # all workers start at once: the others do not try again
+                self._failed = failed
+                raise
         ray = self._ray
         actor = ray.remote(RayWorker).options(num_cpus=1, max_restarts=0, max_task_retries=0).remote()
         try:
-            await asyncio.wait_for(_result(actor.begin.remote()), _LONGEST_START)
+            await asyncio.wait_for(_awaited(actor.begin.remote()), _LONGEST_START)
         except TimeoutError:
             ray.kill(actor)
             raise WolflabError(
@@ -183,7 +198,7 @@ class RayEngine:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-async def _result(reference: Any) -> Any:
+async def _awaited(reference: Any) -> Any:
     return await reference
 
 

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from socket import gethostname
 from threading import Thread
 from types import TracebackType
 from typing import Any, Self
@@ -256,6 +257,8 @@ def _check(number: int, ready: WorkerReady) -> None:
             f"worker {number} on {ready.host} has other versions than this process ({', '.join(differing)}), "
             "so that its results could differ; install the same there"
         )
+    if isinstance(ready.error, WolflabError) and ready.host != gethostname():
+        raise WolflabError(f"worker {number} on {ready.host} could not begin: {ready.error}")
     if ready.error is not None:
         raise ready.error
 
