@@ -316,9 +316,10 @@ async def test_results_errors_and_answers_cross() -> None:
 
 @asynchronous
 async def test_where_one_worker_cannot_begin_the_others_are_ended(tmp_path: Path) -> None:
-    with pytest.raises(FileExistsError):
+    with pytest.raises(FileExistsError) as raised:
         async with Workers(LocalEngine(), 3, only_one, tmp_path):
             pass
+    assert "in only_one" in raised.value.__notes__[0]
     assert not multiprocessing.active_children(), "the program would wait for them at its end"
 
 

@@ -14,6 +14,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from contextvars import ContextVar
 from importlib.metadata import PackageNotFoundError, version
 from inspect import isawaitable, iscoroutinefunction
+from traceback import format_exception
 from typing import Any, NamedTuple
 
 from ... import __version__
@@ -110,13 +111,16 @@ def messages_in(data: bytes) -> list[Any]:
 
 
 def sendable(error: BaseException) -> BaseException:
-    """An error that survives pickling: itself, or a WolflabError with its words."""
+    """An error that survives pickling: itself, or a WolflabError with its words. An error in code has its
+    traceback as a note.
+    """
+    if not isinstance(error, WolflabError):
+        error.add_note("In the other process:\n" + "".join(format_exception(error)))
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:  # noqa: BLE001 (an error of a user's own class may fail in any way)
-        return WolflabError(
-            str(error) if isinstance(error, WolflabError) else f"{type(error).__name__}: {error}"
-        )
+        kind = "" if isinstance(error, WolflabError) else f"{type(error).__name__}: "
+        return WolflabError(f"{kind}{error}")
     return error
 
 
