@@ -11,6 +11,7 @@ import logging
 import os
 import shutil
 import signal
+import socket
 import tempfile
 from collections import deque
 from contextlib import suppress
@@ -23,6 +24,8 @@ from .worker import run_worker
 
 _LONGEST_START = 600.0
 """Seconds after which a worker that Ray has not started is given up: the cluster has too few cores."""
+_LONGEST_CONNECT = 30.0
+"""Seconds to wait for a cluster that is there."""
 _LOCAL = {
     "RAY_USAGE_STATS_ENABLED": "0",
     # The name is Ray's. "0" says that no other machine will join, so that processes listen on loopback alone.
@@ -172,6 +175,9 @@ class RayEngine:
         try:
             import ray
 
+            if self._address not in (None, "auto"):  # Ray would wait for minutes
+                host, _, port = str(self._address).removeprefix("ray://").rpartition(":")
+                socket.create_connection((host, int(port)), _LONGEST_CONNECT).close()
             ray.init(address=self._address or "local", **settings)
         except ImportError:
             raise WolflabError(

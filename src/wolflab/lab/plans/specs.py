@@ -318,12 +318,18 @@ class BudgetSpec(Part):
     usd: float | None = Field(default=None, gt=0, strict=True)
 
 
+def _ray_address(address: str) -> str:
+    if not re.fullmatch(r"auto|(ray://)?[^\s/]+:\d+", address):
+        raise ValueError(f"got {address!r}; use auto, HOST:PORT or ray://HOST:PORT")
+    return address
+
+
 class RaySpec(Part):
     """Where workers are with ``engine: ray``. address: of a cluster that runs ("auto", "host:port" or
     "ray://host:port"); None for one on this machine, which the run starts and stops.
     """
 
-    address: Annotated[str, Field(pattern=r"^(auto|(ray://)?[^\s/]+:\d+)$")] | None = None
+    address: Annotated[str, AfterValidator(_ray_address)] | None = None
 
 
 class HasPlayers(Protocol):
