@@ -33,7 +33,7 @@ from wolflab.errors import ExperimentError, RecordError, StoreError, WolflabErro
 from wolflab.files import write
 from wolflab.lab.labels.annotate import AnswerKey, write_key
 from wolflab.lab.plans.loading import build, load_experiment
-from wolflab.lab.runs import runner, tables
+from wolflab.lab.runs import game_workers, runner, tables
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.packing import pack
 from wolflab.lab.storage.store import Store
@@ -572,7 +572,7 @@ def test_a_condition_is_printed_as_it_is(monkeypatch: pytest.MonkeyPatch) -> Non
     """Of games that are not over, both where a run ends and where its errors are listed."""
     conditions = {"[/b]c": {"players": {"others": {"recipe": "vanilla", "model": "village"}}}}
     Path("x.yaml").write_text(yaml.safe_dump({**RANDOM, "conditions": conditions}))
-    monkeypatch.setattr(runner, "prepare", fails)
+    monkeypatch.setattr(game_workers, "prepare", fails)
     for words, code in ((["run", "x.yaml", "--out", "r"], 1), (["errors", "r"], 0)):
         done = CliRunner().invoke(app, words)
         assert done.exit_code == code, done.output

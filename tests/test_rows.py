@@ -20,7 +20,7 @@ from metrics_helpers import records
 from wolflab.errors import RecordError, StoreError
 from wolflab.lab.plans.loading import build
 from wolflab.lab.results.summaries import games, summary
-from wolflab.lab.runs import counting, runner
+from wolflab.lab.runs import counting, game_workers, runner
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.packing import pack
 from wolflab.lab.storage.store import Store, StoredRow
@@ -125,7 +125,7 @@ def test_a_record_from_its_writer_is_the_one_read_from_its_lines(
         ]
         return whole(experiment, condition, played, *rest)
 
-    monkeypatch.setattr(runner, "finished", compare)
+    monkeypatch.setattr(game_workers, "finished", compare)
     data = {
         "name": "r",
         "rules": "witch",
