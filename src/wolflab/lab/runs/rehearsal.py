@@ -186,6 +186,7 @@ def rehearse(experiment: Experiment, games: int = GAMES, kept: int = 24) -> Rehe
             Store.create(Path(folder) / "rehearsal", reduced) as store,
             simulated_clock() as loop,
         ):
+            store.waits_for_disk = True  # its clock would run on meanwhile
             builder = _RehearsedPlayers(reduced, store.path, kept)
             loop.run(runner.playing(store, reached=True, builder=builder))
             rows = store.games()

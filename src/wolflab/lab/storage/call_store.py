@@ -5,7 +5,8 @@ that waits is a row, committed at once; the blocks of its prompt are compressed 
 each asker are stored too, so that reading what a run has spent sums nothing. An attempt without a reply that
 may have been paid for is a row of its own.
 
-All calls that wait in one iteration of the event loop are committed in one transaction.
+All calls that wait in one iteration of the event loop are committed in one transaction. A thread waits for
+the disk, so that the loop goes on; those that came meanwhile are in the next transaction.
 
 One process writes (it holds a lock while it lives); any number may read. `store.Store` adds games; a judge's
 file is only a `CallStore`.
@@ -14,14 +15,17 @@ file is only a `CallStore`.
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -150,6 +154,35 @@ class _Batch:
         self.error: BaseException | None = None
 
 
+class _LogOnDisk:
+    """Waits until a write-ahead log is on the disk, in a thread. busy: while it waits."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_RDWR)
+        self._thread = ThreadPoolExecutor(1)
+        self.busy = False
+
+    def wait(self, over: Callable[[OSError | None], None]) -> None:
+        """Begin to wait. over: called in the running loop, with an error if there is one."""
+
+        def ended(written: asyncio.Future[None]) -> None:
+            self.busy, error = False, written.exception()
+            assert error is None or isinstance(error, OSError), error
+            over(error)
+
+        self.busy = True
+        loop = asyncio.get_running_loop()
+        loop.run_in_executor(self._thread, _to_disk, self._file).add_done_callback(ended)
+
+    def close(self) -> None:
+        """Wait for the thread, and close the file."""
+        self._thread.shutdown()
+        os.close(self._file)
+
+
+_to_disk = getattr(os, "fdatasync", os.fsync)
+
+
 class CallStore:
     """See the module. Open it with `begin`, `resume` or `open_for_reading`."""
 
@@ -160,6 +193,9 @@ class CallStore:
         self._db = connection
         self._lock = lock
         self._batch: _Batch | None = None
+        self._disk: _LogOnDisk | None = None
+        self.waits_for_disk = False
+        """Whether the event loop itself waits for the disk: for a loop whose clock is not the real one."""
         self._blocks_here: set[str] = set()
 
     # -- opening --------------------------------------------------------------------------
@@ -244,8 +280,11 @@ class CallStore:
 
     def close(self) -> None:
         """Close the file and release the lock."""
+        if self._disk is not None:
+            self._disk.close()
+            self._disk = None
         if self._batch is not None:
-            self._flush(self._batch)
+            self._flush(self._batch, here=True)
         self._db.close()
         if self._lock is not None:
             unlocked(self._lock)
@@ -343,7 +382,8 @@ class CallStore:
         """The batch of this iteration of the loop."""
         if self._batch is None:
             self._batch = _Batch()
-            asyncio.get_running_loop().call_soon(self._flush, self._batch)
+            if self._disk is None or not self._disk.busy:
+                asyncio.get_running_loop().call_soon(self._flush, self._batch)
         return self._batch
 
     @staticmethod
@@ -352,11 +392,15 @@ class CallStore:
         if batch.error is not None:
             raise batch.error
 
-    def _flush(self, batch: _Batch) -> None:
+    def _flush(self, batch: _Batch, here: bool = False) -> None:
+        """Commit a batch. here: this thread waits for the disk."""
         if self._batch is not batch:
             return
         self._batch = None
+        disk = None if here or self.waits_for_disk else self._log_on_disk()
         try:
+            if disk is not None:
+                self._db.execute("PRAGMA synchronous=NORMAL")
             with self._transaction():
                 self._db.executemany(_OPEN, batch.sent)
                 for asker, calls in batch.calls.items():
@@ -364,9 +408,31 @@ class CallStore:
                 self._db.executemany(_CLOSE, batch.over)
                 self._db.executemany(_LOSE, batch.lost)
         except Exception as error:  # noqa: BLE001 (raised in every task that waits for the batch)
-            batch.error = error
-        finally:
+            batch.error, disk = error, None
+        with suppress(sqlite3.Error):
+            self._db.execute("PRAGMA synchronous=FULL")
+        if disk is None:
             batch.done.set()
+        else:
+            disk.wait(partial(self._on_disk, batch))
+
+    def _on_disk(self, batch: _Batch, error: OSError | None) -> None:
+        """A batch is on the disk, or that failed; the next one may be committed."""
+        if error is not None:
+            batch.error = Unavailable(
+                f"{self.path / 'run.sqlite'} cannot be written to the disk ({error}); if that is full, "
+                "mend it and resume the run"
+            )
+        batch.done.set()
+        if self._batch is not None:
+            self._flush(self._batch)
+
+    def _log_on_disk(self) -> _LogOnDisk | None:
+        """None where there is no log, because the file system allows none."""
+        if self._disk is None:
+            with suppress(OSError):
+                self._disk = _LogOnDisk(self.path / "run.sqlite-wal")
+        return self._disk
 
     @property
     def sent_batches(self) -> SentBatches:
