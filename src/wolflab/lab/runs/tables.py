@@ -69,6 +69,7 @@ async def play_table(
     if store is None:
         builder = PlayerBuilder(experiment, table=table)
     else:
+        store.waits_for_disk = table is not None  # what people are sent comes at the same times in every game
         builder = PlayerBuilder(experiment, store.path, budget or store.spent(), table=table)
     place = only_place(experiment) if store is None else Place.of(store.game(game))
     try:
