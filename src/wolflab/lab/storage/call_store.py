@@ -195,7 +195,7 @@ class CallStore:
         self._batch: _Batch | None = None
         self._disk: _LogOnDisk | None = None
         self.waits_for_disk = False
-        """Whether the event loop itself waits for the disk: where the clock is simulated, and where people play."""
+        """Whether the loop itself waits for the disk: where the clock is simulated, and where people play."""
         self._blocks_here: set[str] = set()
 
     # -- opening --------------------------------------------------------------------------
