@@ -92,14 +92,15 @@ def play(home: Path, wolflab: Sequence[str], games: int, workers: int) -> list[S
         log.open("a") as kept,
         subprocess.Popen([*wolflab, "run", *words], stdout=subprocess.DEVNULL) as playing,
     ):
-        going = True
+        going, cpu = True, 0.0
         while going:
             try:
                 playing.wait(min(1.0, games / 1000))
                 going = False
             except subprocess.TimeoutExpired:
                 pass
-            held, cpu = used_by(playing.pid)
+            held, used = used_by(playing.pid)
+            cpu = max(cpu, used)  # what a worker used is not listed any more once it has ended
             samples.append(Sample(session, time.monotonic() - start, games_over(run), held, cpu))
             print(json.dumps(samples[-1]), file=kept, flush=True)
     if playing.returncode or samples[-1].over < games:
