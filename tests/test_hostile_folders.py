@@ -4,10 +4,12 @@ outside of the run is touched.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
 import sqlite3
+import threading
 import zlib
 from collections.abc import Callable
 from contextlib import closing
@@ -19,13 +21,17 @@ import pytest
 import http_server
 from command_line import wolflab
 from hostile_folders import COMMANDS, MANY, hostile, make_outside, told
+from http_server import asynchronous
 from test_erasing import SECRET, play, typed
 from wolflab import files
 from wolflab.errors import Interrupted, StoreError, WolflabError
 from wolflab.lab.labels.annotate import read_key
 from wolflab.lab.labels.judging import judge_directory
-from wolflab.lab.storage import packing, run_files
+from wolflab.lab.storage import call_store, packing, run_files
+from wolflab.lab.storage.call_store import CallStore
+from wolflab.lab.storage.packing import CallRow
 from wolflab.lab.training.files import log_of
+from wolflab.models.base import Response
 from wolflab.record.chain import Chain, read_chain
 from wolflab.ui.terminal.console import ExitCode
 from wolflab.wwqa.finetuning.lora_training import losses_of
@@ -326,6 +332,38 @@ def test_what_is_committed_is_on_the_disk(tmp_path: Path) -> None:
     with closing(run_files.writer(tmp_path / "run.sqlite")) as db:
         assert db.execute("PRAGMA synchronous").fetchone() == (2,), "FULL: SQLite waits for the disk"
         assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+@asynchronous
+async def test_a_call_goes_on_once_it_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop goes on meanwhile; what comes then is committed afterwards, and an error is told."""
+    asked, allowed = threading.Semaphore(0), threading.Semaphore(0)
+    outcomes: list[OSError | None] = [None, OSError(5, "no disk any more")]
+
+    def to_disk(descriptor: int) -> None:
+        assert os.readlink(f"/proc/self/fd/{descriptor}") == str(tmp_path / "run.sqlite-wal")
+        asked.release()
+        allowed.acquire()
+        if (error := outcomes.pop(0)) is not None:
+            raise error
+
+    monkeypatch.setattr(call_store, "_to_disk", to_disk)
+    with CallStore.begin(tmp_path, {}) as store:
+        one, two = (
+            asyncio.create_task(store.commit_soon("a", CallRow(f"a|{n}", "0" * 32, "m", Response("yes"))))
+            for n in (1, 2)
+        )
+        await asyncio.to_thread(asked.acquire)
+        later = asyncio.create_task(store.commit_soon("a", CallRow("a|3", "0" * 32, "m", Response("no"))))
+        await asyncio.sleep(0.05)
+        assert not any(call.done() for call in (one, two, later))
+        assert set(store.filed("a")) == {"a|1", "a|2"}, "written, and not known to be on the disk"
+        allowed.release()
+        await asyncio.gather(one, two)
+        assert not later.done()
+        allowed.release()
+        with pytest.raises(StoreError, match=r"cannot be written to the disk .*no disk any more"):
+            await later
 
 
 def test_a_file_is_on_the_disk_before_it_takes_its_name(
