@@ -52,6 +52,18 @@ def stored(path: Path) -> dict[str, list[Any]]:
         return {name: list(db.execute(query)) for name, query in wanted.items()}
 
 
+def mixed(server: http_server.FakeServer, vectors: EmbeddingServer, **conditions: Any) -> dict[str, Any]:
+    """Built-in players, a Seer behind a server with an embedder behind another, and forks."""
+    embedder = {"embedder": "vectors-1", "base_url": vectors.base_url}
+    model = {"model": "wolf-1", "base_url": server.base_url}
+    seer = {"model": model, "recipe": "reflective", "embedder": embedder}
+    return over_http(
+        server,
+        players={"others": {"model": "village", "recipe": "deductive"}, "Seer": seer},
+        conditions={"plain": {}, "forked": {"fork": {"games_of": "plain", "change": "silent"}}, **conditions},
+    )
+
+
 def played(path: Path, data: dict[str, Any]) -> None:
     with Store.create(path, build(data)) as store:
         assert runner.play_run(store)
@@ -60,18 +72,8 @@ def played(path: Path, data: dict[str, Any]) -> None:
 def test_two_workers_play_the_games_of_one_process(tmp_path: Path) -> None:
     """Reflection with a growing pool, an embedder behind a server, forks, and a built-in player."""
     with http_server.running() as server, http_server.running(EmbeddingServer()) as vectors:
-        embedder = {"embedder": "vectors-1", "base_url": vectors.base_url}
-        model = {"model": "wolf-1", "base_url": server.base_url}
-        seer = {"model": model, "recipe": "reflective", "embedder": embedder}
-        data = over_http(
-            server,
-            players={"others": {"model": "village", "recipe": "deductive"}, "Seer": seer},
-            conditions={
-                "plain": {},
-                "forked": {"fork": {"games_of": "plain", "change": "silent"}},
-                "learns": {"players": {"Seer": {"experience": {"grow": 2, "embedder": embedder}}}},
-            },
-        )
+        pool = {"grow": 2, "embedder": {"embedder": "vectors-1", "base_url": vectors.base_url}}
+        data = mixed(server, vectors, learns={"players": {"Seer": {"experience": pool}}})
         for workers in (1, 2):
             played(tmp_path / f"{workers}", {**data, "workers": workers})
     assert records(tmp_path / "1") == records(tmp_path / "2")

@@ -21,7 +21,7 @@ from cluster_processes import WAIT, below, is_loopback, wait_until_gone, watched
 import http_server
 from embedding_server import EmbeddingServer
 from test_docs import ROOT, blocks
-from test_engines import played, stored, unseen
+from test_engines import mixed, played, stored, unseen
 from test_run import over_http, records
 from wolflab.lab.plans.loading import load_experiment
 from wolflab.lab.runs import runner
@@ -42,14 +42,7 @@ def _nothing_is_left() -> Iterator[None]:
 
 def test_hosted_games_are_the_same_and_no_process_leaves_loopback(tmp_path: Path) -> None:
     with http_server.running() as server, http_server.running(EmbeddingServer()) as vectors:
-        embedder = {"embedder": "vectors-1", "base_url": vectors.base_url}
-        model = {"model": "wolf-1", "base_url": server.base_url}
-        seer = {"model": model, "recipe": "reflective", "embedder": embedder}
-        data = over_http(
-            server,
-            players={"others": {"model": "village", "recipe": "deductive"}, "Seer": seer},
-            conditions={"plain": {}, "forked": {"fork": {"games_of": "plain", "change": "silent"}}},
-        )
+        data = mixed(server, vectors)
         played(tmp_path / "one", data)
         with watched(os.getpid()) as addresses:
             played(tmp_path / "ray", data | RAY)

@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.context import SpawnProcess
@@ -129,9 +129,7 @@ def _run(ours: socket.socket) -> None:
 
 async def _work(ours: socket.socket) -> None:
     link = _SocketLink(*await asyncio.open_connection(sock=ours))
-    send: Callable[[bytes], None] = link.send
-    receive: Callable[[], Awaitable[bytes]] = link.receive
-    await run_worker(send, receive)
+    await run_worker(link.send, link.receive)
 
 
 def _end_with_driver() -> None:

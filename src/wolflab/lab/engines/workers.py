@@ -285,17 +285,14 @@ class TaskPool:
 
 
 @contextmanager
-def pool_of(
-    count: int, begin: Callable[..., Do], *given: Any, engine: Engine | None = None
-) -> Iterator[TaskPool]:
-    """`count` worker processes as a pool, in a `with` block. Tasks that still wait on exit are dropped.
-
-    engine: None for processes of this machine. Raises Stopped if workers end again and again.
+def pool_of(count: int, begin: Callable[..., Do], *given: Any) -> Iterator[TaskPool]:
+    """`count` worker processes of this machine as a pool, in a `with` block. Tasks that still wait on exit
+    are dropped. Raises Stopped if workers end again and again.
     """
     loop = asyncio.new_event_loop()
     thread = Thread(target=loop.run_forever, daemon=True)
     thread.start()
-    workers = Workers(engine or LocalEngine(), count, begin, *given)
+    workers = Workers(LocalEngine(), count, begin, *given)
     begun = asyncio.run_coroutine_threadsafe(workers.__aenter__(), loop)
     try:
         begun.result()

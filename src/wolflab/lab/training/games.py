@@ -33,7 +33,7 @@ from ...policy.rollout import (
     unrecorded_match,
 )
 from ...rules import ROLES, Side
-from ..engines import Engine, LocalEngine, TaskPool, cores, pool_of
+from ..engines import TaskPool, cores, pool_of
 from ..engines.local import rare_collection
 from ..plans.policies import policy_name_of
 from ..plans.specs import PlayerSpec
@@ -315,11 +315,6 @@ class TrainingPlayers(Players):
         return cast
 
 
-def engine_of(experiment: TrainingSpec) -> Engine:
-    """The engine that starts the worker processes of a training."""
-    return LocalEngine()
-
-
 def _rollouts(data: dict[str, Any]) -> Callable[[RolloutJob], RolloutResult]:
     """What plays jobs in a worker process."""
     return TrainingPlayers(TrainingSpec(**data)).do
@@ -349,5 +344,5 @@ def rollout_workers(experiment: TrainingSpec) -> Iterator[RolloutWorkers]:
         yield RolloutWorkers(experiment, None)
         return
     data = experiment.model_dump(mode="json", exclude_unset=True)
-    with pool_of(count, _rollouts, data, engine=engine_of(experiment)) as pool:
+    with pool_of(count, _rollouts, data) as pool:
         yield RolloutWorkers(experiment, pool)

@@ -29,7 +29,7 @@ from ...models.calls import answer
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.servers.chat import ServerModel
 from ...policy.rollout import FirstCandidate, PlayedEpisode, decisions_of
-from ..engines import Workers
+from ..engines import LocalEngine, Workers
 from ..engines.local import rare_collection
 from ..runs.casting import budget_of
 from ..runs.game_workers import EmbeddingRequest, ModelRequest
@@ -37,7 +37,7 @@ from ..runs.work import How, check_models, work
 from ..storage.call_store import CallStore, StoredCallCache
 from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
 from .files import seed_folder
-from .games import POPULATION, RolloutJob, RolloutResult, TrainingPlayers, engine_of
+from .games import POPULATION, RolloutJob, RolloutResult, TrainingPlayers
 from .side_by_side import SideBySidePlayers, begin_training_games
 from .training_plan import TrainingSpec
 
@@ -295,9 +295,7 @@ def _workers(players: WaitingPlayers, loop: asyncio.Runner) -> Iterator[Workers 
         yield None
         return
     data = experiment.model_dump(mode="json", exclude_unset=True)
-    workers = Workers(
-        engine_of(experiment), experiment.workers, begin_training_games, data, players.waiting()
-    )
+    workers = Workers(LocalEngine(), experiment.workers, begin_training_games, data, players.waiting())
     loop.run(workers.__aenter__())
     try:
         yield workers
