@@ -6,13 +6,14 @@ jumps.
 Each piece of work (a run, a run with worker processes, a run in shards that are merged, a tournament, a run
 that learns from its games, a judge, a training, a training in rounds) is begun by the `wolflab` command,
 killed with -9 after a random time and resumed, until it is over; then it is begun again, until its share of
-the kills is reached. Of a run with worker processes, every second kill is of one of these. Its server
-answers with faults of every kind at that rate, and counts every request by what was asked. Every third
-process has a clock that jumps by up to a day, every fifth finds its disk full, and now and then two are
-started at once. Printed: calls sent, answered and stored; those that were answered more often than where
-nothing happens (paid twice), and how many of these were not in flight at a kill or before a full disk,
-which is to be 0; those that are answered there and are not stored at the end (lost), which is to be 0; and
-whether the games, or a training's policy, are those of a run that was never killed.
+the kills is reached. Of a run with worker processes, every second kill is of one of these. `--only ray`
+is a run with workers in a Ray cluster on this machine (pip install 'wolflab[ray]'). Its server answers with
+faults of every kind at that rate, and counts every request by what was asked. Every third process has a clock
+that jumps by up to a day, every fifth finds its disk full, and now and then two are started at once. Printed:
+calls sent, answered and stored; those that were answered more often than where nothing happens (paid twice),
+and how many of these were not in flight at a kill or before a full disk, which is to be 0; those that are
+answered there and are not stored at the end (lost), which is to be 0; and whether the games, or a training's
+policy, are those of a run that was never killed.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import json
 import logging
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -31,8 +33,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -194,6 +196,7 @@ def work(address: str, size: int) -> list[Work]:
     return [
         of_file("run", "run", run, lines),
         of_file("workers", "run", run | {"workers": 2}, lines, workers=True, mean=0.8),
+        of_file("ray", "run", run | {"workers": 2, "engine": "ray"}, lines, workers=True, mean=0.8),
         Work("shards", ["!"], ["!"], lines, mean=0.8, before=lambda folder: write(folder, run)),
         of_file("tournament", "tournament", cup, lines),
         of_file("pool", "run", pool, lines),
@@ -224,11 +227,14 @@ def started(words: Sequence[str], folder: Path, *, clock: bool, full: bool) -> s
 
 def workers_of(process: subprocess.Popen[str]) -> list[int]:
     """The process ids of a run's workers."""
-    found = []
-    with suppress(OSError):
-        for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
-            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
-                found.append(int(child))
+    found, todo = [], [process.pid]
+    while todo:
+        pid = todo.pop()
+        with suppress(OSError):  # it has ended
+            todo += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+            words = Path(f"/proc/{pid}/cmdline").read_bytes()
+            if b"spawn_main" in words or words.startswith(b"ray::RayWorker"):
+                found.append(pid)
     return found
 
 
@@ -394,9 +400,21 @@ class Tally:
         )
 
 
+@contextmanager
+def clusters_cleared() -> Iterator[None]:
+    """Delete the files of Ray clusters that are begun in a `with` block: a killed run leaves them."""
+    before = {*Path("/tmp").glob("ray-*")}
+    try:
+        yield
+    finally:
+        for folder in {*Path("/tmp").glob("ray-*")} - before:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def one_round(name: str, deals: int, faults: float, seed: int, kills: int, draws: random.Random) -> Tally:
     """Run a piece of work with at most so many kills, and once without any."""
     with (
+        clusters_cleared(),
         tempfile.TemporaryDirectory() as place,
         http_server.running(FailingServer(rate=faults, seed=seed, latency=0.02)) as server,
     ):

@@ -121,7 +121,7 @@ def test_what_a_stopped_game_holds_is_what_it_notes_once_it_is_over(tmp_path: Pa
     assert found == noted  # the second server made no mistake
 
 
-def test_a_check_during_a_run_replays_no_more_unfinished_games_than_it_needs(tmp_path: Path) -> None:
+def test_a_check_during_a_run_reads_the_latest_games_and_no_more_than_it_needs(tmp_path: Path) -> None:
     stopped(tmp_path / "r", 0)
     counts = []
     with Store.open_for_reading(tmp_path / "r") as store:
@@ -129,9 +129,20 @@ def test_a_check_during_a_run_replays_no_more_unfinished_games_than_it_needs(tmp
             with ErrorSummary(store, enough=enough) as errors:
                 counts.append(sum(tally.replies for tally in errors.tally().values()))
                 first, second = (errors.unfinished(row).read for row in store.games())
-    assert counts == [first + second, first]
+    assert counts == [first + second, second]
     assert first
     assert second
+
+
+def test_a_check_of_a_long_run_reads_no_more_finished_games_than_it_needs(tmp_path: Path) -> None:
+    with http_server.running() as server:
+        data = over_http(server, straw_polls=0, deals=3)
+        with Store.create(tmp_path / "r", build(data)) as store:
+            assert runner.play_run(store)
+            by_game = [sum(len(turn.calls) for turn in store.record(row.id).turns) for row in store.games()]
+    with Store.open_for_reading(tmp_path / "r") as store, ErrorSummary(store, enough=1) as errors:
+        counts = [sum(tally.replies for tally in errors.tally().values()) for _ in range(4)]
+    assert counts == [by_game[2], by_game[2] + by_game[1], sum(by_game), sum(by_game)]
 
 
 def test_errors_of_a_stopped_run_are_counted_and_listed(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ class Link(Protocol):
         ...
 
     async def stop(self) -> None:
-        """End the worker, whatever it does, and wait until it has ended."""
+        """End the worker, whatever it does. It may end a little later; `Engine.stop` waits for that."""
         ...
 
 
@@ -45,5 +45,5 @@ class Engine(Protocol):
         ...
 
     async def stop(self) -> None:
-        """Release what the engine itself holds; all its workers have been stopped."""
+        """Wait until all workers have ended, which have been stopped; release what the engine holds."""
         ...

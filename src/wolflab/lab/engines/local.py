@@ -68,10 +68,9 @@ class LocalLink(_SocketLink):
         self.process = process
 
     async def stop(self) -> None:
-        """See `Link`."""
+        """See `Link`. The engine waits for the process when it is stopped."""
         self.close()
         self.process.kill()
-        await asyncio.to_thread(self.process.join)
 
 
 class LocalEngine:
@@ -80,6 +79,9 @@ class LocalEngine:
     several processes slow each other down.
     """
 
+    def __init__(self) -> None:
+        self._started: list[SpawnProcess] = []
+
     async def start(self, number: int) -> LocalLink:
         """See `Engine`."""
         try:
@@ -87,6 +89,7 @@ class LocalEngine:
             process = get_context("spawn").Process(target=_run, args=(theirs,), name=f"worker {number}")
             with theirs, _as_worker():
                 process.start()
+            self._started.append(process)
         except OSError as error:
             raise WolflabError(f"worker {number} cannot be started ({error}): take fewer workers") from None
         try:
@@ -97,7 +100,10 @@ class LocalEngine:
             raise
 
     async def stop(self) -> None:
-        """Nothing is held."""
+        """See `Engine`."""
+        for process in self._started:
+            await asyncio.to_thread(process.join)
+        self._started.clear()
 
 
 @contextmanager

@@ -112,8 +112,8 @@ class RepliesOnFile:
 class ErrorSummary:
     """The tally of a run that may be running: finished games are read once. Close it when done.
 
-    conditions: only these; None: all. enough: once so many replies of a condition's unfinished games are
-    read, its other ones are left out, because to replay a game takes time; None: all are read.
+    conditions: only these; None: all. enough: once a tally has read so many replies and decisions of a
+    condition, it leaves the condition's other games out, those with lower numbers; None: all are read.
     """
 
     def __init__(
@@ -138,30 +138,37 @@ class ErrorSummary:
         self._builder.close_cache()
 
     def tally(self) -> dict[tuple[str, PlayerLabel], Tally]:
-        """(condition, player) → tally, over all games with calls."""
+        """(condition, player) → tally, over all games that were read."""
         tallies: dict[tuple[str, PlayerLabel], Tally] = {}
         asked, read = self.store.spent_by(), Counter[str]()
-        for row in self.store.games():
-            if row.condition not in self._conditions or row.id in self._read:
+        failing = {name for name in self._conditions if self._may_fail_without_calls(name)}
+        for row in reversed(self.store.games()):
+            if (
+                row.condition not in self._conditions
+                or row.id in self._read
+                or read[row.condition] >= self._enough
+                or (asker(row.id) not in asked and row.condition not in failing)
+            ):
                 continue
             if row.over:
                 self._read.add(row.id)
                 game: Mapping[PlayerLabel, Tally] = of_record(self.store.record(row.id))
-            elif read[row.condition] < self._enough and (asker(row.id) in asked or self._is_fork(row)):
-                replies = self.unfinished(row)
-                game, read[row.condition] = replies.tallies, read[row.condition] + replies.read
             else:
-                continue
+                game = self.unfinished(row).tallies
             for player, tally in game.items():
+                read[row.condition] += tally.replies + tally.decisions
                 sums = self._over if row.over else tallies
                 sums.setdefault((row.condition, player), Tally()).add(tally)
         for who, tally in self._over.items():
             tallies.setdefault(who, Tally()).add(tally)
         return tallies
 
-    def _is_fork(self, row: GameRow) -> bool:
-        """Whether the game has calls of its parent, even before it has made one."""
-        return self.store.experiment.fork(row.condition) is not None
+    def _may_fail_without_calls(self, condition: str) -> bool:
+        """Whether games without calls of their own may have failures: of users' own agents, of a parent."""
+        plan = self.store.experiment
+        return plan.fork(condition) is not None or any(
+            spec.own is not None for spec in plan.cast(condition).values()
+        )
 
     def unfinished(self, row: GameRow) -> RepliesOnFile:
         """The stored replies of an unfinished game; of simultaneous requests almost all are read.

@@ -1,7 +1,7 @@
 """A warning during a run: most replies of a player cannot be used, or most of its decisions are stand-ins. It
 comes once for each player and stops nothing (`lab.runs.first_decisions` does). It counts from the store when
-a model has answered 50, 100, 200 … times, so that a long run is not checked more often than a short one. Of
-unfinished games it reads some: nothing else goes on meanwhile, and there may be thousands of them.
+a model has answered 50, 100, 200 … times, so that a long run is not checked more often than a short one. A
+check reads some games, the latest: nothing else goes on meanwhile, and there may be many thousands of them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..wording import errors_command, trouble_in_words
 from .console import say
 
 _ENOUGH = 1000
-"""Replies of a condition's unfinished games that are read: a player that gives one in twenty has `MANY`."""
+"""Replies and decisions of a condition that a check reads at most: a player with one in twenty has `MANY`."""
 _GAMES = 64
 """After this many games, players that never wait for a server are not checked: a check takes longer than a
 game.
