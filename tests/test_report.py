@@ -83,7 +83,9 @@ def test_the_page_has_its_sections_and_figures(page: str) -> None:
         "replies", "reading",
     ):  # fmt: skip
         assert anchor in parsed.ids
-    assert len(parsed.svgs) == 7  # planted, leadership, roles twice, persuasion, wins, calibration
+    assert (
+        len(parsed.svgs) == 8
+    )  # the answer, planted, leadership, roles twice, persuasion, wins, calibration
     assert all(parsed.svgs)
 
 
@@ -156,7 +158,7 @@ def test_the_numbers_of_the_summary_are_on_the_page(page: str, summary: Summary)
             assert number(found.value, "share" if key == "dc" else "plain") in page
             assert number(found.low, "share" if key == "dc" else "plain").removesuffix(" %") in page
         assert f"{one.counts.done} of {one.counts.planned}" in page
-        assert f"{one.counts.void} void" in page
+        assert not one.counts.void or f"{one.counts.void} void" in page
 
 
 def test_an_empty_run_is_a_page_too() -> None:
@@ -172,7 +174,7 @@ def test_an_empty_run_is_a_page_too() -> None:
         (0.123, "points", "12.3 pp"),
         (38_115_000, "large", "38.1\u202fM"),
         (999, "large", "999"),
-        (12_345, "count", "12\u202f345"),
+        (12_345, "count", "12,345"),
         (0.0123, "usd", "$0.0123"),
         (12.5, "usd", "$12.50"),
     ],
@@ -257,7 +259,7 @@ def test_nulls_stand_beside_ratio_and_dc_in_the_terminal(summary: Summary) -> No
         if null is not None:
             assert f"{word} {number(null, 'share')}" in text
     assert first.measures["dc_others"].value is not None
-    assert "label: Ratio if “Sheriff” were only a label" in text
+    assert "label: The Ratio if the office is given to one of the living by lot" in " ".join(text.split())
     bare = replace(
         summary, conditions=(replace(first, measures={"village_win": first.measures["village_win"]}),)
     )
@@ -275,7 +277,7 @@ def test_what_a_headline_is_not_read_without_stands_under_it(summary: Summary) -
     assert nobody
     main = report_page(summary).tables["main-one-row-per-condition"]
     words = ["label", "twice", "others", "neither"]
-    assert all(f"{word}: " in main.caption for word in words)
+    assert {*words} <= {*main.words}
     under = [line for cell in main.rows[0] for line in cell.under]
     assert f"label {first.ratio_null.mean:.3f}" in under
     assert f"neither {number(nobody, 'share')}" in under
@@ -289,7 +291,7 @@ def test_what_a_headline_is_not_read_without_stands_under_it(summary: Summary) -
     assert f"neither {number(nobody, 'share')}" in table.getvalue()
     none = replace(first.measures["no_winner"], value=0.0)
     won = replace(summary, conditions=(replace(first, measures={**first.measures, "no_winner": none}),))
-    assert "neither" not in report_page(won).tables["main-one-row-per-condition"].caption
+    assert "neither" not in report_page(won).tables["main-one-row-per-condition"].words
 
 
 def test_a_difference_that_is_not_that_of_the_means_is_explained_in_the_terminal() -> None:

@@ -177,7 +177,15 @@ def test_latex_compiles(page: ReportPage, tmp_path: Path) -> None:
 def test_every_table_and_figure_of_the_page_is_had_by_name(page: ReportPage) -> None:
     parsed = Page(page.html)
     assert len(page.tables) == parsed.tables > 8
-    assert list(page.figures) == ["leadership", "roles-0", "roles-1", "persuasion", "wins", "calibration"]
+    assert list(page.figures) == [
+        "answer",
+        "leadership",
+        "roles-0",
+        "roles-1",
+        "persuasion",
+        "wins",
+        "calibration",
+    ]
     assert len(page.figures) == len(parsed.svgs)
     assert {"main-one-row-per-condition", "play-wins-and-votes", "beliefs-free-day-1"} <= set(page.tables)
     assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in (*page.tables, *page.figures))

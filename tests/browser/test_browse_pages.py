@@ -161,7 +161,7 @@ def test_from_a_number_to_a_line_and_back(site: str, browser: Browser) -> None:
     found = re.search(r"\d+", line.rpartition(" ")[2])
     assert found is not None
     page.wait_for_function("n => location.hash.includes(`line=${n}`)", arg=found[0])
-    page.goto(f"{run}report.html")
+    page.goto(f"{run}report.html#interviews")  # a link opens the section that it leads into
     quoted = page.locator(".quote a").first
     quoted.click()
     page.locator("#panel").wait_for()

@@ -112,12 +112,39 @@ def test_nothing_keeps_people_out_and_nothing_is_wider_than_the_screen_but_table
     name: str, opened: Page
 ) -> None:
     assert not what_keeps_people_out(opened)
+    if opened.locator("details.section").count():
+        opened.evaluate("document.querySelectorAll('details.section').forEach(one => { one.open = true })")
+        assert not what_keeps_people_out(opened)
     assert not is_too_wide(opened)
     lost = opened.evaluate(
         "[...document.querySelectorAll('table')].filter(table => table.scrollWidth > innerWidth && "
         "!table.closest('[tabindex=\"0\"]')).length"
     )
     assert lost == 0, "a wide table that the keyboard cannot scroll"
+
+
+def test_a_report_answers_on_its_first_screens_and_folds_the_rest(
+    written: Callable[[str], Path], browser: Browser
+) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    address = written("report").as_uri()
+    page.goto(address)
+    assert page.evaluate("document.documentElement.scrollHeight") <= 5 * 900
+    assert page.locator("#answer b").first.bounding_box()["y"] < 900  # type: ignore[index]
+    folded = page.locator("details.section")
+    assert folded.count() > 5
+    assert page.locator("details.section[open]").count() == 0
+    for go in (
+        lambda: page.goto(f"{address}#contrasts"),
+        lambda: page.click("nav a[href='#replies']"),
+    ):
+        page.goto("about:blank")
+        page.goto(address)
+        go()
+        page.wait_for_function("document.querySelectorAll('details.section[open]').length === 1")
+    page.emulate_media(media="print")
+    assert page.locator("#reading").evaluate("one => one.checkVisibility({contentVisibilityAuto: true})")
+    page.close()
 
 
 FOREIGN = """() => new Promise(done => {

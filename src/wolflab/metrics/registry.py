@@ -195,6 +195,7 @@ _believing(
     "No value where nobody else of that role lives, so none for the only Seer or Guard.",
     leadership.ratio_over_peers,
     signed=True,
+    reference=0.0,
 )
 _leading(
     "reliability_gain",
@@ -203,6 +204,7 @@ _leading(
     leadership.improvement,
     needs=NEEDS_STRAW_POLL,
     signed=True,
+    reference=0.0,
     stratified="always",
 )
 _converting(
@@ -240,13 +242,14 @@ _converting(
 )
 _leading(
     "dc_over_retest",
-    "DC over polled twice",
+    "DC minus DC polled twice",
     "DC minus what it is when players are polled twice.",
     leadership.minus(dc, dc_retest),
     unit="points",
     bounds=SIGNED,
     needs=NEEDS_TWO_STRAW_POLLS,
     signed=True,
+    reference=0.0,
 )
 _converting(
     "dc_others",
@@ -256,13 +259,14 @@ _converting(
 )
 _leading(
     "dc_over_others",
-    "DC over towards others",
+    "DC minus DC towards others",
     "DC minus what it is towards others.",
     leadership.minus(dc, dc_others),
     unit="points",
     bounds=SIGNED,
     needs=NEEDS_STRAW_POLL,
     signed=True,
+    reference=0.0,
 )
 _converting(
     "dc_words",

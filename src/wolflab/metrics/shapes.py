@@ -222,7 +222,8 @@ class PlantedEffect:
 @dataclass(frozen=True, slots=True)
 class Summary:
     """The results of a run. instrument: no real model played, so nothing here is a finding. embedded: usage
-    of embedding, which belongs to no condition; embedded_unpriced: some of it has no known price.
+    of embedding, which belongs to no condition; embedded_unpriced: some of it has no known price. asked: the
+    names of the measures that conditions are compared on, those that the experiment names first.
     outside_games: the totals by model of calls that no game made; outside_unpriced: those of these models
     whose price is not known.
     """
@@ -239,6 +240,7 @@ class Summary:
     embedded_unpriced: bool = False
     outside_games: Mapping[str, CallTotals] = field(default_factory=dict)
     outside_unpriced: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
 
     @property
     def watched(self) -> tuple[str, ...]:

@@ -174,6 +174,16 @@ def summarise(
         tuple(figure for table, rows in beside.items() for figure in _beside(table, conditions, rows)),
         _planted(planted, conditions, apart),
         curve,
+        asked=tuple(
+            dict.fromkeys(
+                [
+                    *([primary[0]] if primary else []),
+                    *([str(planted.get("measure", "persuasion"))] if planted else []),
+                    *contrasts,
+                    *CONTRASTED,
+                ]
+            )
+        ),
     )
 
 

@@ -242,7 +242,7 @@ def _training(run: IndexedRun) -> tuple[str, bool]:
         looks = sum(any(name.startswith("evaluation/") for name in line) for line in log)
         rows.append([f"{seed}", number(max(0, len(log) - 1), "count"), number(looks, "count")])
     updates = counted(spec.training.updates, "update")
-    over = all(int(str(row[1]).replace("\u202f", "")) >= spec.training.updates for row in rows)
+    over = all(int(str(row[1]).replace(",", "")) >= spec.training.updates for row in rows)
     words = f"Seeds, each of {updates}; last written {ago(run.written)}"
     return leading_table(words, ["seed", "updates made", "looks at held-out deals"], rows), not over
 

@@ -27,8 +27,8 @@ from ...lab.runs.batch import CallBatch
 from ...lab.storage.store import Store
 from ..report.blocks import PagePart, joined
 from ..report.numbers import number, number_cell, p_value, shown
-from ..report.report_page import definitions, folded, page_of, quotation
-from ..report.report_table import ReportTable, TableRow
+from ..report.report_page import folded, page_of, quotation
+from ..report.report_table import ReportTable, TableRow, definitions
 from ..terminal.console import console, say
 from ..terminal.tables import print_table
 from ..wording import counted, cut

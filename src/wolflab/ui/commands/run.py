@@ -77,9 +77,7 @@ def run(
     """Run an experiment, then print its table and write its report."""
     screen, set_ = console(), with_engine(set_, engine)
     if (experiment is None) == (resume is None):
-        raise ExperimentError(
-            "name an experiment to run (see wolflab experiments), or --resume a run; not both"
-        )
+        raise ExperimentError("name an experiment to run (wolflab experiments), or --resume a run; not both")
     if experiment is not None:
         if file_kind(experiment) == "tournament":
             raise ExperimentError(

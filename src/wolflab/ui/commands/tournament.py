@@ -23,6 +23,7 @@ from ...lab.storage.store import Store
 from ...metrics.measure import Unit
 from ...metrics.standings import SIDE_PARTS, VERSUS, CellRow, Standings
 from ...stats.intervals import Estimate
+from ..report.answer import answer_to_tournament
 from ..report.links import Links
 from ..report.numbers import interval, number, spent
 from ..report.tournament_page import PART_NAMES, standings_page
@@ -150,7 +151,8 @@ def _played(
 def show_tournament(console: Console, store: Store) -> Extras:
     """Print a tournament's tables, and write its page and its numbers. Returns the extras that they show."""
     standings, extra = standings_of(store), extras_of_tournament(store)
-    print_top(console, extra)
+    answer = answer_to_tournament(standings, lambda name: name_shown(extra, name))
+    print_top(console, extra, standings.title, answer)
     print_standings(console, standings, extra)
     results = summary(store)
     if not standings.instrument:

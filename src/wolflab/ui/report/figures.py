@@ -86,7 +86,7 @@ class Picture(PageBlock):
     def html(self) -> str:
         """The figure with its caption as HTML."""
         under = f"<figcaption>{self.caption}</figcaption>" if self.caption else ""
-        return f"<figure>{self.svg}{under}</figure>"
+        return f'<figure tabindex="0">{self.svg}{under}</figure>'
 
     def save(self, path: Path | str) -> Path:
         """Write it as SVG, PNG or PDF, by the ending of the path, and return the path.
@@ -229,12 +229,16 @@ _TITLE_LENGTH = 90
 """The most characters of the titles in a line of panels; longer ones are broken."""
 
 
+_MANY = 10
+"""Lines of a forest plot from which on they stand closer."""
+
+
 def forest(name: str, panels: Sequence[Panel], alt: str, across: int | None = None) -> Picture:
     """Panels side by side that share the labels of their lines. Estimates without an interval have no
     whisker. across: panels in a line (None: all).
     """
     lines, wide = len(panels[0].rows), across or len(panels)
-    height = -(-len(panels) // wide) * (0.95 + 0.36 * lines)
+    height = -(-len(panels) // wide) * (0.95 + (0.36 if lines <= _MANY else 0.24) * lines)
     with drawing(name, alt, height, len(panels), wide, sharey=True) as made:
         made.figure.get_layout_engine().set(w_pad=0.12)  # type: ignore[union-attr, call-arg]
         for panel, axis in zip(on_one_scale(panels), made.axes, strict=False):

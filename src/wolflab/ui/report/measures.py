@@ -130,11 +130,12 @@ def measure_in_words(measure: Measure) -> str:
 
 # -- under a number of the main table ---------------------------------------------------------------
 
-_LEGEND = {
-    "label": "Ratio if “Sheriff” were only a label",
-    "twice": "DC of two straw polls",
-    "others": "DC to another",
-    "neither": "games that neither side won",
+_REMARKS = {
+    "label": "The Ratio if the office is given to one of the living by lot, and below it the middle 95 % of "
+    "such values. A Ratio within them shows no leader.",
+    "twice": "DC between two straw polls with nothing said between them: votes that change by themselves.",
+    "others": "DC towards another living player than the Sheriff.",
+    "neither": "Games that neither side won.",
 }
 """The meaning of the words under a number."""
 
@@ -159,20 +160,32 @@ def remarks(condition: ConditionResult, measure: str) -> list[tuple[str, dict[st
     ]
 
 
-def legend(summary: Summary, measures: Iterable[Measure]) -> str:
-    """The meanings of the words under the numbers of these measures; "" for none."""
-    words = {
+def explained(summary: Summary, measures: Iterable[Measure]) -> dict[str, str]:
+    """The words of a table of these measures that need an explanation, and their explanations."""
+    under = {
         word
         for condition in summary.conditions
         for measure in measures
         for _, numbers in remarks(condition, measure.name)
         for word in numbers
     }
-    return "; ".join(f"{word}: {says}" for word, says in _LEGEND.items() if word in words)
+    found = {"deals": what_intervals_are_over(summary)}
+    if any(condition.counts.void for condition in summary.conditions):
+        found["void"] = (
+            "Games that do not count, because the Sheriff to be studied did not take office. Each is "
+            "replaced by a game with other cards."
+        )
+    pooled = (condition.measures.get(one.name) for condition in summary.conditions for one in measures)
+    if any(one is not None and one.value == 0 and one.n > one.deals for one in pooled):
+        found["0 of n"] = (
+            "Its interval may be wide although n is large: cases of one deal are alike, so the interval is "
+            "that of the smaller number of independent cases that they come to."
+        )
+    return found | {word: says for word, says in _REMARKS.items() if word in under}
 
 
 def what_intervals_are_over(summary: Summary) -> str:
-    """The units of a report's intervals; why “0 of 1,500” has no tiny one."""
+    """What deals are, and the units of a report's intervals."""
     crossed = [one for condition in summary.conditions for one in condition.measures.values() if one.draws]
     units = "deals"
     if any(one.people for one in crossed):
@@ -181,7 +194,7 @@ def what_intervals_are_over(summary: Summary) -> str:
         units += " and wordings"
     elif crossed:
         units += " and draws of pools"
-    return f"Intervals are over {units}: replies of one game are no separate trials."
+    return f"A deal is one set of cards. Games of one deal are alike, so intervals are over {units}."
 
 
 # -- tables -----------------------------------------------------------------------------------------
@@ -202,9 +215,23 @@ def measure_cell(condition: ConditionResult, measure: Measure, links: Links = NO
     return replace(cell, to=links.games(unmarked(condition.name), status="done", **ended))
 
 
+def of_all_games(condition: ConditionResult, estimate: Estimate | None) -> bool:
+    """Whether an estimate is of all games that the condition's row counts, so that its n says nothing new."""
+    if estimate is None or estimate.units != "games" or estimate.missing or estimate.draws:
+        return False
+    return estimate.n == condition.counts.done and estimate.deals == deals_of(condition)
+
+
+def deals_of(condition: ConditionResult) -> int:
+    """The number of deals of a condition's finished games."""
+    return max((one.deals for one in condition.measures.values() if one.units == "games"), default=0)
+
+
 def headline_cell(condition: ConditionResult, measure: Measure, links: Links = NO_LINKS) -> Cell:
-    """`measure_cell` with its remarks."""
+    """`measure_cell` with its remarks, and with n where it is not that of the row."""
     cell = measure_cell(condition, measure, links)
+    if of_all_games(condition, condition.measures.get(measure.name)):
+        cell = replace(cell, under=cell.under[1:])
     for line, numbers in remarks(condition, measure.name):
         cell = replace(cell, under=(*cell.under, line), numbers={**cell.numbers, **numbers})
     return cell

@@ -58,12 +58,12 @@ def spent(summary: Summary, estimated: bool) -> list[tuple[str, str, str]]:
 
 
 def tiles(numbers: Iterable[tuple[str, str, str]]) -> str:
-    """Numbers in large print, as HTML: (number, name, what it leaves out) each."""
+    """Numbers in large print, as HTML: (number, name, what it leaves out) each; "" for none."""
     cells = ""
     for value, name, lacking in numbers:
         told = escape(f"{name}: {lacking}" if lacking else name)
         cells += f'<div class="tile"><b{_small(value)}>{value}</b><span>{told}</span></div>'
-    return f'<div class="tiles">{cells}</div>'
+    return f'<div class="tiles">{cells}</div>' if cells else ""
 
 
 def _small(value: str) -> str:
@@ -86,7 +86,7 @@ def number(value: float, kind: Unit = "plain") -> str:
         case "one":
             text = f"{value:.2f}"
         case "count":
-            text = f"{value:,.0f}".replace(",", "\u202f")
+            text = f"{value:,.0f}"
         case "large":
             text = _large(value)
         case "usd":
@@ -115,7 +115,7 @@ def shown(
     """
     if estimate is None:
         return NO_NUMBER
-    counted = ", ".join(_counted(estimate, cluster))
+    counted = ", ".join(counted_in_words(estimate, cluster))
     plain = _plain_numbers(estimate, cluster)
     if estimate.value is None:
         none = UNKNOWN if kind == "usd" else "–"
@@ -131,11 +131,6 @@ def unweighted(estimate: Estimate, kind: Unit = "plain") -> tuple[str, ...]:
     if estimate.raw is not None:
         return (f"unweighted {number(estimate.raw, kind)}",)
     return ("not weighted",) if estimate.note.startswith(UNWEIGHTED) else ()
-
-
-def _counted(estimate: Estimate, cluster: str = "deal") -> list[str]:
-    """`counted_in_words` with short numbers."""
-    return [words.replace(",", "\u202f") for words in counted_in_words(estimate, cluster)]
 
 
 def _plain_numbers(estimate: Estimate, cluster: str = "deal") -> dict[str, float | int | None]:
@@ -220,7 +215,7 @@ def _heat_cell(estimate: Estimate | None) -> Cell:
     return Cell(
         f"{estimate.value:.2f}",
         ends,
-        (_counted(estimate)[0],),
+        (counted_in_words(estimate)[0],),
         _plain_numbers(estimate),
         estimate.note,
         shade=max(-1.0, min(1.0, (estimate.value - 5.5) / 4.5)),

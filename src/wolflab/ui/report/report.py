@@ -18,7 +18,8 @@ from . import choices, prose, sections
 from . import conduct as conducted
 from . import extras as extra
 from . import leadership as led
-from .blocks import PagePart
+from .answer import answer_figure, answer_section, answer_to
+from .blocks import PagePart, Passage
 from .links import NO_LINKS, Links
 from .numbers import number, spent, tiles
 from .people import people_section
@@ -66,63 +67,105 @@ def report_page(
     """The page as an object; see `write_report`. links: of a page on one run."""
     summary, extras = marked(summary, extras)
 
-    def beside(make: Callable[[Extras, bool], PagePart]) -> Callable[[Summary], PagePart]:
-        return lambda _: make(extras, summary.instrument)
-
-    parts = [
-        PageSection(anchor, title, body)
-        for anchor, title, make in (
-            ("planted", "Planted effects", sections.planted),
-            ("who", "Who plays", beside(extra.who_plays)),
-            ("main", "Results", lambda summary: sections.main_section(summary, extras, links)),
-            ("error", "Where the error comes from", sections.error),
-            ("differs", "What differs", beside(extra.differs)),
-            ("along", conducted.along_title(summary), conducted.along),
-            ("growing", "While experience grows", beside(extra.growing)),
-            ("leadership", "Opinion leadership", led.leadership),
-            ("roles", "By the Sheriff's role", led.roles),
-            ("words", "What the Sheriff recommends", led.words),
-            ("forks", "Forks", lambda summary: led.forks_section(summary, extras)),
-            ("people", "People", people_section),
-            ("beliefs", "Who believes whom", led.beliefs),
-            ("asked", "Asked outside the game", led.asked_section),
-            ("play", "Winning and voting", lambda summary: sections.play_section(summary, links)),
-            ("chosen", "What was chosen", lambda summary: choices.chosen_section(extras, summary)),
-            ("diversity", "How different candidates are", beside(choices.diverse)),
-            ("deduction", "Guessing roles", sections.deduction),
-            ("reasonable", "Reasonable replies", conducted.reasonable_section),
-            ("advice", "Advice from past games", conducted.advice),
-            ("behaviours", "Behaviours", conducted.behaviours),
-            ("trust", "Trust", conducted.trust_section),
-            ("interviews", "Interviews", lambda found: extra.interviews(extras, found.instrument, links)),
+    makers: dict[str, _Makers] = {
+        "": [
+            ("answer", "Answer", lambda found: answer_section(answer_to(found))),
             (
-                "contrasts",
-                "Differences between conditions",
-                lambda _: sections.contrasts(summary) + extra.uncompared_section(extras),
+                "main",
+                "Results",
+                lambda found: sections.main_section(found, extras, links) + answer_figure(found),
             ),
-            ("published", "Beside published figures", sections.beside),
-            (
-                "replies",
-                "Replies, calls and cost",
-                lambda found: sections.replies(found) + extra.attempts_section(extras),
-            ),
-            ("reading", "How to read this page", lambda _: sections.reading_section()),
-            ("experiment", "What was run", lambda _: sections.what_was_run(experiment)),
-        )
+        ],
+        "Who leads, who is believed": _who_leads(extras),
+        "How they play": _how_they_play(extras, links),
+        "Differences": _differences(summary, extras),
+        "What was played": _what_was_played(experiment, extras, links),
+        "About": [("reading", "How to read this page", lambda _: sections.reading_section())],
+    }
+    parts = (
+        PageSection(anchor, title, body, under)
+        for under, made in makers.items()
+        for anchor, title, make in made
         if (body := make(summary))
-    ]
+    )
     title = summary.title or "Wolflab report"
-    top = _top(summary, title, extra.trouble(extras), bool(extras.estimated))
+    top = _top(summary, title, extra.trouble(extras))
     return ReportPage(title, top, tuple(parts), instrument=summary.instrument)
 
 
-def _top(summary: Summary, title: str, trouble: str, estimated: bool) -> str:
+_Makers = list[tuple[str, str, Callable[[Summary], PagePart]]]
+"""Sections: anchor, title, and what makes the body, empty if there is nothing to show."""
+
+
+def _who_leads(extras: Extras) -> _Makers:
+    return [
+        ("leadership", "Opinion leadership", led.leadership),
+        ("roles", "By the Sheriff's role", led.roles),
+        ("words", "What the Sheriff recommends", led.words),
+        ("forks", "Forks", lambda summary: led.forks_section(summary, extras)),
+        ("people", "People", people_section),
+        ("beliefs", "Who believes whom", led.beliefs),
+        ("asked", "Asked outside the game", led.asked_section),
+    ]
+
+
+def _how_they_play(extras: Extras, links: Links) -> _Makers:
+    return [
+        ("play", "Winning and voting", lambda found: sections.play_section(found, links)),
+        ("chosen", "What was chosen", lambda found: choices.chosen_section(extras, found)),
+        (
+            "diversity",
+            "How different candidates are",
+            lambda found: choices.diverse(extras, found.instrument),
+        ),
+        ("deduction", "Guessing roles", sections.deduction),
+        ("reasonable", "Reasonable replies", conducted.reasonable_section),
+        ("advice", "Advice from past games", conducted.advice),
+        ("behaviours", "Behaviours", conducted.behaviours),
+        ("trust", "Trust", conducted.trust_section),
+        ("interviews", "Interviews", lambda found: extra.interviews(extras, found.instrument, links)),
+    ]
+
+
+def _differences(summary: Summary, extras: Extras) -> _Makers:
+    return [
+        (
+            "contrasts",
+            "Differences between conditions",
+            lambda found: sections.contrasts(found) + extra.uncompared_section(extras),
+        ),
+        ("planted", "Planted effects", sections.planted),
+        ("error", "Where the error comes from", sections.error),
+        ("along", conducted.along_title(summary), conducted.along),
+        ("growing", "While experience grows", lambda found: extra.growing(extras, found.instrument)),
+        ("published", "Beside published figures", sections.beside),
+    ]
+
+
+def _what_was_played(experiment: str, extras: Extras, links: Links) -> _Makers:
+    return [
+        ("who", "Who plays", lambda found: extra.who_plays(extras, found.instrument)),
+        ("differs", "What differs", lambda found: extra.differs(extras, found.instrument)),
+        (
+            "replies",
+            "Games, replies and cost",
+            lambda found: (
+                _tiles(found, bool(extras.estimated))
+                + sections.replies(found, links)
+                + extra.attempts_section(extras)
+            ),
+        ),
+        ("experiment", "What was run", lambda _: sections.what_was_run(experiment)),
+    ]
+
+
+def _top(summary: Summary, title: str, trouble: str) -> str:
     sub = f'<p class="sub">{escape(summary.description)}</p>' if summary.description else ""
     banner = prose.BANNER if summary.instrument else ""
     head = f'<header class="top">{_MOON}<div><h1>{escape(title)}</h1>{sub}</div></header>'
     sentence = unread_in_words(summary)
     unread = f'<div class="banner">{escape(sentence)}</div>\n' if sentence else ""
-    return f"{head}\n{banner}{trouble}{_not_over(summary)}{unread}{_tiles(summary, estimated)}"
+    return f"{head}\n{banner}{trouble}{_not_over(summary)}{unread}"
 
 
 def _not_over(summary: Summary) -> str:
@@ -141,7 +184,7 @@ def _not_over(summary: Summary) -> str:
     return f"{begin} {stopped}: {escape(why)}{most}</div>\n"
 
 
-def _tiles(summary: Summary, estimated: bool) -> str:
+def _tiles(summary: Summary, estimated: bool) -> PagePart:
     counts = [condition.counts for condition in summary.conditions]
     planned = sum(count.planned for count in counts)
     games = [
@@ -154,4 +197,4 @@ def _tiles(summary: Summary, estimated: bool) -> str:
             (sum(count.failed for count in counts), "failed"),
         )
     ]
-    return tiles([*games, *spent(summary, estimated)])
+    return Passage((tiles([*games, *spent(summary, estimated)]),))

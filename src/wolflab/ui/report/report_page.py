@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from importlib.resources import files
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,11 +32,27 @@ def page(title: str, body: str, policy: str = written_policy()) -> str:
 
 
 class PageSection(NamedTuple):
-    """One section of a page. anchor: its address. title: words."""
+    """One section of a page. anchor: its address. title: words. under: its heading in the list of contents; a
+    section with one is folded, one without is open.
+    """
 
     anchor: str
     title: str
     body: PagePart
+    under: str = ""
+
+    @property
+    def html(self) -> str:
+        """The section as text. Browsers open a folded one for a link to its anchor, which is inside it, and
+        for a search.
+        """
+        head, inside = f"<h2>{escape(self.title)}</h2>", joined([self.body]).html
+        if not self.under:
+            return f'<section id="{self.anchor}">{head}{inside}</section>\n'
+        return (
+            f'<details class="section"><summary>{head}</summary><section id="{self.anchor}">{inside}'
+            "</section></details>\n"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +70,20 @@ class ReportPage:
 
     @property
     def html(self) -> str:
-        """The page as text: links to the sections, then the sections."""
-        links = "".join(f'<a href="#{part.anchor}">{escape(part.title)}</a>' for part in self.sections)
-        body = "".join(
-            f'<section id="{part.anchor}"><h2>{escape(part.title)}</h2>{joined([part.body]).html}</section>\n'
-            for part in self.sections
+        """The page as text: its top and the list of contents, then the sections."""
+        body = "".join(part.html for part in self.sections)
+        return page(
+            self.title, f'{self.top}<div class="contents">{self._contents}<div>{body}</div></div>{self.foot}'
         )
-        return page(self.title, f"{self.top}<nav>{links}</nav>\n{body}{self.foot}")
+
+    @property
+    def _contents(self) -> str:
+        """Links to the sections, under their headings."""
+        told = ""
+        for under, parts in groupby(self.sections, attrgetter("under")):
+            links = "".join(f'<li><a href="#{part.anchor}">{escape(part.title)}</a></li>' for part in parts)
+            told += f"{f'<p>{escape(under)}</p>' if under else ''}<ul>{links}</ul>"
+        return f'<nav aria-label="Contents">{told}</nav>'
 
     @property
     def tables(self) -> dict[str, ReportTable]:
@@ -124,12 +149,6 @@ def quotation(who: str, text: str, said: str = "") -> str:
     asked = f'<p class="said">{escape(said)}</p>' if said else ""
     reply = escape(text) or "(nothing)"
     return f'<div class="quote"><p class="who">{escape(who)}</p>{asked}<p>{reply}</p></div>'
-
-
-def definitions(said: Mapping[str, str]) -> str:
-    """A list of names with their definitions."""
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in said.items())
-    return f'<dl class="notes">{rows}</dl>'
 
 
 _NAME_LENGTH = 48

@@ -49,6 +49,12 @@ class Cell:
         return [*self.text.split("\n"), *filter(None, (self.ends, *self.under, *self.marks))]
 
 
+def definitions(said: Mapping[str, str]) -> str:
+    """A list of words with their definitions, as HTML."""
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in said.items())
+    return f'<dl class="notes">{rows}</dl>'
+
+
 _TEXT = 12.0
 """The width in centimetres that LaTeX columns of words share."""
 
@@ -60,8 +66,8 @@ TableRow = Sequence[Cell | str]
 class ReportTable(PageBlock):
     """One table. The first cell of a row is its head.
 
-    instrument: marked as an instrument check. left: columns of words. name: of its file. of: its page's title
-    ("" for a table without a page).
+    instrument: marked as an instrument check. left: columns of words. words: explanations of its words.
+    name: of its file. of: its page's title ("" for a table without a page).
     """
 
     caption: str
@@ -69,6 +75,7 @@ class ReportTable(PageBlock):
     cells: Sequence[TableRow]
     instrument: bool = field(kw_only=True)
     left: Sequence[int] = field(default=(), kw_only=True)
+    words: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     name: str = field(default="", kw_only=True)
     of: str = field(default="", kw_only=True)
 
@@ -108,6 +115,7 @@ class ReportTable(PageBlock):
         return (
             f'<div class="scroll" tabindex="0"><table><caption>{escape(self.caption)}{mark}</caption>'
             f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+            + (definitions(self.words) if self.words else "")
         )
 
     def __repr__(self) -> str:
@@ -186,9 +194,10 @@ class ReportTable(PageBlock):
     @property
     def _alone(self) -> str:
         """The caption with its context: the page's title, and the meaning of the small print."""
+        words = [f"{word}: {says.rstrip('.')}" for word, says in self.words.items()]
         if not self.of:
-            return self.caption
-        said = [self.caption.rstrip("."), f"Report: {self.of.rstrip('.')}"]
+            return ". ".join((self.caption, *words))
+        said = [self.caption.rstrip("."), *words, f"Report: {self.of.rstrip('.')}"]
         numbers = [cell for row in self.rows for cell in row if cell.numbers]
         small = ["its 95 % interval"] if any(cell.ends for cell in numbers) else []
         small += ["what it counts"] if any(cell.under for cell in numbers) else []

@@ -13,8 +13,9 @@ from ...lab.results.extras import Extras
 from ...metrics.measure import Measure
 from ...metrics.registry import MEASURES
 from ...metrics.shapes import ConditionResult, Contrast, FigureComparison, Summary
+from ...metrics.verdict import VerdictKind, verdict_on
 from ...stats.resampling import SEED
-from ..wording import trouble_marks, unmarked
+from ..wording import counted, trouble_marks, unmarked
 from . import prose
 from .blocks import PagePart, Passage, joined
 from .figures import ChartLine, ForestRow, Panel, Picture, calibration_chart, forest, on_page
@@ -23,19 +24,19 @@ from .measures import (
     across,
     called,
     costs,
+    deals_of,
     difference_kind,
+    explained,
     headline_cell,
     headlines,
     is_percent,
     judged_by,
-    legend,
     measure_kind,
     measure_name,
     panel,
     parts,
     section,
     splits_in,
-    what_intervals_are_over,
 )
 from .numbers import NO_NUMBER, UNKNOWN, number, number_cell, p_value, published_cell, shown
 from .report_table import Cell, ReportTable, TableRow
@@ -58,13 +59,13 @@ def main_section(summary: Summary, extras: Extras, links: Links = NO_LINKS) -> P
                 *(headline_cell(condition, measure, links) for measure in kept),
             ]
         )
-    words = legend(summary, kept)
-    caption = "One row per condition. Under each number: 95 % interval, what was counted (n)"
-    caption += f"; {words}" if words else ""
-    caption += f". {what_intervals_are_over(summary)}"
+    caption = (
+        "One row per condition. Under each number: its 95 % interval, and what was counted if it is not "
+        "the games of the row."
+    )
     heads = ["condition", "games", *(called(measure, summary) for measure in kept)]
-    tables = Passage() + ReportTable(caption, heads, rows, instrument=summary.instrument)
-    tables += across(summary, "What a finished game took", summary.conditions, costs(summary), links)
+    made = ReportTable(caption, heads, rows, instrument=summary.instrument, words=explained(summary, kept))
+    tables = Passage() + made
     errors = [(condition.name, text, n) for condition in summary.conditions for text, n in condition.errors]
     if errors:
         tables += ReportTable(
@@ -90,7 +91,10 @@ def _games(condition: ConditionResult, marks: tuple[str, ...], links: Links) -> 
     lost = {"void": counts.void, "unfinished": counts.unfinished, "failed": counts.failed}
     return Cell(
         f"{counts.done} of {counts.planned}",
-        under=tuple(f"{n} {state}" for state, n in lost.items()),
+        under=(
+            *((counted(deals, "deal"),) if (deals := deals_of(condition)) else ()),
+            *(f"{n} {state}" for state, n in lost.items() if n),
+        ),
         marks=marks,
         numbers={"done": counts.done, "planned": counts.planned, **lost},
         to=links.games(unmarked(condition.name), status="done"),
@@ -199,27 +203,44 @@ def deduction(summary: Summary) -> PagePart:
 # -- comparisons ----------------------------------------------------------------------------------
 
 
+VERDICTS: dict[VerdictKind, str] = {
+    "unknown": "not known",
+    "larger": "larger than the margin",
+    "different": "different",
+    "uncertain": "uncertain",
+    "equal": "equal within the margin",
+    "open": "open",
+}
+"""The verdicts in words; their definitions are in `metrics.verdict`."""
+_LOOKS: dict[VerdictKind, str] = {"unknown": "none", "larger": "yes", "different": "yes", "equal": "good"}
+
+
 def contrasts(summary: Summary) -> PagePart:
     """The difference of every condition from the baseline."""
     if not summary.contrasts:
         return ""
     margins = any(contrast.margin is not None for contrast in summary.contrasts)
-    rows: list[TableRow] = [
-        [
-            f"{contrast.condition} − {contrast.baseline}",
-            measure_name(contrast.metric),
-            shown(contrast.difference, difference_kind(contrast.metric), signed=True),
-            p_value(contrast.p),
-            Cell("primary", look="none") if contrast.primary else p_value(contrast.p_holm),
-            *([_equivalent(contrast)] if margins else []),
-        ]
-        for contrast in summary.contrasts
-    ]
+    rows: list[TableRow] = []
+    for contrast in summary.contrasts:
+        kind = verdict_on(contrast).kind
+        rows.append(
+            [
+                f"{contrast.condition} − {contrast.baseline}",
+                measure_name(contrast.metric),
+                shown(contrast.difference, difference_kind(contrast.metric), signed=True),
+                p_value(contrast.p),
+                Cell("primary", look="none") if contrast.primary else p_value(contrast.p_holm),
+                *([_equivalent(contrast)] if margins else []),
+                Cell(VERDICTS[kind], look=_LOOKS.get(kind, "")),
+            ]
+        )
+    heads = ["conditions", "measure", "difference", "p", "p (Holm)", *(["p (equivalent)"] if margins else [])]
     return prose.CONTRASTS + ReportTable(
         "Paired differences",
-        ["conditions", "measure", "difference", "p", "p (Holm)", *(["p (equivalent)"] if margins else [])],
+        [*heads, "verdict"],
         rows,
         instrument=summary.instrument,
+        left=(len(heads),),
     )
 
 
@@ -316,13 +337,16 @@ def _found_again(summary: Summary) -> Picture:
     return forest("planted", panels, "What was put in, and what the analysis found, by condition")
 
 
-def replies(summary: Summary) -> PagePart:
-    """Usable replies by player, and calls by model."""
+def replies(summary: Summary, links: Links = NO_LINKS) -> PagePart:
+    """What a game took, usable replies by player, and calls by model."""
     headlined = [
         measure.name for measure in MEASURES.values() if measure.section == "replies" and measure.headline
     ]
     by_player = [measure for measure in splits_in("replies") if measure.split == ("player",)]
-    tables = Passage() + parts(summary, " ".join(prose.REPLIES.split()), summary.conditions, by_player)
+    tables = Passage() + across(
+        summary, "What a finished game took", summary.conditions, costs(summary), links
+    )
+    tables += parts(summary, " ".join(prose.REPLIES.split()), summary.conditions, by_player)
     tables += section(
         summary,
         "Replies of everybody",

@@ -26,6 +26,7 @@ from ..wording import (
     trouble_marks,
 )
 from . import prose, sections
+from .answer import answer_section, answer_to_tournament
 from .blocks import PagePart, Passage
 from .extras import trouble, who_plays
 from .figures import ACCENT, CARD, INK, MUTED, ForestRow, Panel, Picture, drawing, forest, on_page
@@ -99,22 +100,34 @@ def standings_page(
     """The page as an object. tournament: the file that was run. summary: of its games. links: of its
     cells.
     """
+
+    def replies(_: Standings) -> PagePart:
+        if summary is None:
+            return ""
+        took = "" if standings.instrument else tiles(spent(summary, bool(extras.estimated)))
+        return took + Passage() + sections.replies(summary)
+
+    def answer(found: Standings) -> PagePart:
+        return answer_section(answer_to_tournament(found, lambda name: name_shown(extras, name)))
+
+    strength, played, open_scores = "Strength", "What was played", "" if not standings.cells else "Strength"
     parts = tuple(
-        PageSection(anchor, title, body)
-        for anchor, title, make in (
-            ("who", "Who plays", lambda found: who_plays(extras, found.instrument)),
-            ("rotations", "Who sat where", lambda found: _rotations(found, extras)),
-            ("matrix", "Win rates", lambda found: _matrix(found, extras, links) if found.cells else ""),
-            ("scores", "Scores", lambda found: _scores(found, extras)),
-            ("ratings", "Ratings", lambda found: _ratings(found, extras)),
-            ("prediction", "Which model predicts", _prediction),
-            ("cost", "Cost beside strength", lambda found: _cost(found, extras)),
-            ("differences", "Differences", lambda found: _differences(found, extras)),
-            ("stopping", "Where games stopped", _stopping),
-            ("published", "Beside published figures", lambda found: _published(found, extras)),
-            ("replies", "Replies, calls and cost", lambda _: sections.replies(summary) if summary else ""),
-            ("reading", "How to read this page", _reading),
-            ("tournament", "What was run", lambda _: sections.what_was_run(tournament)),
+        PageSection(anchor, title, body, under)
+        for anchor, title, under, make in (
+            ("answer", "Answer", "", answer),
+            ("matrix", "Win rates", "", lambda found: _matrix(found, extras, links) if found.cells else ""),
+            ("scores", "Scores", open_scores, lambda found: _scores(found, extras)),
+            ("ratings", "Ratings", strength, lambda found: _ratings(found, extras)),
+            ("differences", "Differences", strength, lambda found: _differences(found, extras)),
+            ("prediction", "Which model predicts", strength, _prediction),
+            ("cost", "Cost beside strength", strength, lambda found: _cost(found, extras)),
+            ("published", "Beside published figures", strength, lambda found: _published(found, extras)),
+            ("who", "Who plays", played, lambda found: who_plays(extras, found.instrument)),
+            ("rotations", "Who sat where", played, lambda found: _rotations(found, extras)),
+            ("stopping", "Where games stopped", played, _stopping),
+            ("replies", "Replies, calls and cost", played, replies),
+            ("tournament", "What was run", played, lambda _: sections.what_was_run(tournament)),
+            ("reading", "How to read this page", "About", _reading),
         )
         if (body := make(standings))
     )
@@ -124,11 +137,10 @@ def standings_page(
         left_out = counted(standings.missing, "planned game")
         missing = f'<div class="banner">Left out, because not over yet: {left_out}.</div>'
     banner = prose.BANNER if standings.instrument else ""
-    took = "" if summary is None or standings.instrument else tiles(spent(summary, bool(extras.estimated)))
     head = f'<header class="top"><div><h1>{escape(standings.title)}</h1>{sub}</div></header>'
     return ReportPage(
         standings.title,
-        f"{head}\n{banner}{trouble(extras)}{missing}{took}",
+        f"{head}\n{banner}{trouble(extras)}{missing}",
         parts,
         prefix="tournament-",
         instrument=standings.instrument,

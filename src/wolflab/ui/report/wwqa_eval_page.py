@@ -19,8 +19,8 @@ from ..wording import counted, cut
 from .blocks import PagePart, Passage, joined
 from .figures import ChartLine, ForestRow, Panel, calibration_chart, forest, on_page
 from .numbers import number, number_cell, shown, tiles
-from .report_page import definitions, folded, page_of, quotation
-from .report_table import Cell, ReportTable, TableRow
+from .report_page import folded, page_of, quotation
+from .report_table import Cell, ReportTable, TableRow, definitions
 
 FORMS: Mapping[Form, str] = {"yes_no": "Yes or No", "choice": "Choices", "open": "Open questions"}
 """The forms in words."""

@@ -22,18 +22,20 @@ from ...metrics.measure import Measure, Unit
 from ...metrics.registry import MEASURES
 from ...metrics.shapes import ConditionResult, Contrast, FigureComparison, Summary
 from ...metrics.standings import CellComparison
+from ...metrics.verdict import verdict_on
 from ...stats.intervals import Estimate
+from ..report.answer import NOT_YET, QuestionAnswer, answer_to
 from ..report.choices import chosen_tables, diversity_tables
 from ..report.measures import (
     called,
     costs,
+    deals_of,
     difference_kind,
+    explained,
     headlines,
-    legend,
-    measure_kind,
     measure_name,
+    of_all_games,
     remarks,
-    what_intervals_are_over,
 )
 from ..report.numbers import (
     UNKNOWN,
@@ -47,6 +49,7 @@ from ..report.numbers import (
     value_of,
 )
 from ..report.report_table import Cell, ReportTable, TableRow
+from ..report.sections import VERDICTS
 from ..wording import (
     attempts_in_words,
     counted,
@@ -80,11 +83,11 @@ def print_summary(
     summary: Summary,
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> None:
-    """Print failing players, all players, the main table, the conditions' settings, significant differences,
+    """Print failing players, all players, the answer, the main table, the conditions' settings, differences,
     studies, published figures, and other problems.
     """
     summary, extras = marked(summary, extras)
-    print_top(console, extras)
+    print_top(console, extras, summary.title, answer_to(summary))
     count = len(summary.conditions)
     at_once = count if console.width >= _WIDE else (console.width - _HEAD) // _COLUMN
     for first in range(0, count, max(1, at_once)):
@@ -95,12 +98,6 @@ def print_summary(
     if unread := unread_in_words(summary):
         say(console, unread, "yellow")
     _print_differs(console, extras)
-    for effect in summary.planted:
-        found = in_line(effect.found, measure_kind(effect.measure))
-        put_in = number(effect.truth, measure_kind(effect.measure))
-        verdict = {True: "found again", False: "not found", None: "cannot be told"}[effect.recovered]
-        which = f"{effect.condition}, {measure_name(effect.measure)}"
-        say(console, f"{which}: put in {put_in}, found {found}: {verdict}")
     _print_contrasts(console, summary)
     _print_studies(console, extras, summary.instrument)
     beside = [
@@ -132,9 +129,9 @@ def print_summary(
         say(console, f"{lost}.", "yellow")
 
 
-def print_top(console: Console, extras: Extras) -> None:
-    """Print players with mostly unusable replies, conditions that `-o` changed, and a line for each
-    player.
+def print_top(console: Console, extras: Extras, title: str, answer: QuestionAnswer) -> None:
+    """Print players with mostly unusable replies, conditions that were changed, the answer to the question
+    (title), and a line for each player.
     """
     for sentence in troubles_in_words(extras):
         say(console, sentence, "yellow")
@@ -146,34 +143,38 @@ def print_top(console: Console, extras: Extras) -> None:
         say(console, registered)
     if trained := trained_in_words(extras.trained):
         say(console, trained, "yellow")
+    _print_answer(console, title, answer)
     if extras.players:
         say(console, "Who plays:")
     for player in extras.players:
         console.print(f"  {escape(player_in_words(player))}", highlight=False, soft_wrap=True)
 
 
+def _print_answer(console: Console, title: str, answer: QuestionAnswer) -> None:
+    if title:
+        console.print(f"[bold]{escape(title)}[/]", highlight=False)
+    for finding in answer.findings:
+        console.print(f"[bold]{escape(finding.says)}[/]", highlight=False)
+        for line in filter(None, (finding.estimate, finding.needed)):
+            console.print(f"  {escape(line)}", highlight=False)
+    if answer.more:
+        say(console, f"{counted(answer.more, 'further difference')}: below.")
+    for line in filter(None, (answer.rests, answer.about)) if answer.findings else (NOT_YET,):
+        console.print(f"[dim]{escape(line)}[/]", highlight=False)
+
+
 def _print_contrasts(console: Console, summary: Summary) -> None:
-    """Print significant differences, the number of others, and why a difference may not be that of the two
-    means.
-    """
-    silent = untested = 0
+    """Print a line for each difference, and why one may not be that of the two means."""
+    if summary.contrasts:
+        say(console, "Differences, with their 95 % intervals:")
     for contrast in summary.contrasts:
-        found = contrast.p_holm is not None and contrast.p_holm < 0.05
-        untested += contrast.p is None and not contrast.primary
-        silent += contrast.p is not None and not found and not contrast.primary
-        if found or contrast.primary:
-            difference = in_line(contrast.difference, difference_kind(contrast.metric), signed=True)
-            which = f"{measure_name(contrast.metric)}: {contrast.condition} − {contrast.baseline}"
-            p = contrast.p if contrast.primary else contrast.p_holm
-            chance = f"{'p' if contrast.primary else 'p (Holm)'} {p_value(p).text}"
-            head = "Primary contrast, " if contrast.primary else ""
-            say(console, f"{head}{which} = {difference}, {chance}{_equivalence(contrast)}")
-    if silent:
-        fruitless = counted(silent, "difference")
-        console.print(f"[dim]{fruitless} not significant (Holm): see the report[/]", highlight=False)
-    if untested:
-        without = counted(untested, "difference")
-        console.print(f"[dim]{without} not tested (too few deals): see the report[/]", highlight=False)
+        difference = in_line(contrast.difference, difference_kind(contrast.metric), signed=True)
+        p = contrast.p if contrast.primary else contrast.p_holm
+        tested = "" if p is None else f", p{'' if contrast.primary else ' (Holm)'} {p_value(p).text}"
+        verdict = VERDICTS[verdict_on(contrast).kind]
+        which = f"{measure_name(contrast.metric)}, {contrast.condition} − {contrast.baseline}"
+        line = f"  {escape(which)}: {difference}{tested}{_equivalence(contrast)}: [bold]{verdict}[/]"
+        console.print(line, highlight=False)
     if any(_weighed_otherwise(summary, contrast) for contrast in summary.contrasts):
         console.print(f"[dim]{_WEIGHED}[/]", highlight=False)
 
@@ -256,13 +257,14 @@ def main_table(
     cut.
     """
     measures = [*headlines(summary), *costs(summary)]
-    lines = (
-        "value, 95 % interval, what was counted",
-        legend(summary, measures),
-        what_intervals_are_over(summary),
+    words = explained(summary, measures).items()
+    caption = "\n".join(
+        (
+            "value, 95 % interval, and what was counted unless it is the games of the column",
+            *(f"{word}: {says}" for word, says in words),
+        )
     )
-    caption = "\n".join(filter(None, lines))
-    table = framed(summary.title, summary.instrument, caption)
+    table = framed("Results", summary.instrument, caption)
     heads = ["games", *(escape(called(measure, summary)) for measure in measures)]
     columns = [
         [
@@ -288,7 +290,8 @@ def main_table(
 
 def _cell(condition: ConditionResult, measure: Measure) -> str:
     """A measure's value, with its remarks."""
-    value = estimate_cell(condition.measures.get(measure.name), measure.unit)
+    found = condition.measures.get(measure.name)
+    value = estimate_cell(found, measure.unit, counts=not of_all_games(condition, found))
     return "\n".join((value, *(f"[dim]{line}[/]" for line, _ in remarks(condition, measure.name))))
 
 
@@ -311,6 +314,8 @@ def _games(condition: ConditionResult, marks: Sequence[str]) -> str:
         for n, state in ((counts.void, "void"), (counts.unfinished, "unfinished"), (counts.failed, "failed"))
         if n
     ]
+    if deals := deals_of(condition):
+        lost.insert(0, counted(deals, "deal"))
     lines = [f"{counts.done} of {counts.planned}", *(f"[dim]{state}[/]" for state in lost)]
     return "\n".join([*lines, *in_red(marks)])
 
@@ -320,15 +325,15 @@ def in_red(marks: Sequence[str]) -> list[str]:
     return [f"[red]{escape(mark)}[/]" for mark in marks]
 
 
-def estimate_cell(estimate: Estimate | None, kind: Unit) -> str:
-    """Value, interval and n, on short lines."""
+def estimate_cell(estimate: Estimate | None, kind: Unit, counts: bool = True) -> str:
+    """Value, interval and n, on short lines. counts: with n."""
     if estimate is None:
         return "–"
-    words = [*counted_in_words(estimate), *unweighted(estimate, kind)]
-    under = "\n".join(f"[dim]{line}[/]" for line in words)
-    if estimate.value is None:
-        return f"{UNKNOWN if kind == 'usd' else '–'}\n{under}"
-    return f"{value_of(estimate, kind)}\n[dim]{interval(estimate, kind)}[/]\n{under}"
+    words = [*(counted_in_words(estimate) if counts else ()), *unweighted(estimate, kind)]
+    lines = [UNKNOWN if kind == "usd" else "–"]
+    if estimate.value is not None:
+        lines = [value_of(estimate, kind), f"[dim]{interval(estimate, kind)}[/]"]
+    return "\n".join([*lines, *(f"[dim]{line}[/]" for line in words)])
 
 
 def noted_cell(estimate: Estimate, kind: Unit = "plain") -> str:
