@@ -147,7 +147,7 @@ class Experiment(Part):
     curve: CurveSpec | None = None
     """Conditions at several values of one quantity, drawn as curves."""
     renamed: list[RenamedCondition] = Field(default_factory=list)
-    """Conditions that `-o` renamed or merged; written by Wolflab."""
+    """Conditions that `--set` renamed or merged; written by Wolflab."""
     shard: Shard | None = None
     """The part of the games that is played (`lab.plans.shards`); written by Wolflab."""
     _rulesets: dict[str, Ruleset] = PrivateAttr(default_factory=dict)

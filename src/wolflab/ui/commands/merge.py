@@ -25,7 +25,11 @@ def merge(
     ],
     out: Annotated[
         Path,
-        typer.Option(help="Directory of the merged run; one that is there gets the shards that it lacks."),
+        typer.Option(
+            "-o",
+            "--out",
+            help="Directory of the merged run; one that is there gets the shards that it lacks.",
+        ),
     ],
     partial: Annotated[
         bool, typer.Option("--partial", help="Merge what is there, even if some shards are missing.")

@@ -47,15 +47,16 @@ def check_alone(context: typer.Context, besides: tuple[str, ...] = ()) -> None:
 RunPath = Annotated[
     Path, typer.Argument(help="A run's directory, as printed by `wolflab run`.", show_default=False)
 ]
-Set = Annotated[
-    list[str], typer.Option("-o", "--set", help="Change a field: place.to.change=value (repeatable).")
-]
+Set = Annotated[list[str], typer.Option("--set", help="Change a field: place.to.change=value (repeatable).")]
 OnVillage = Annotated[
     bool, typer.Option("--village", help="Run it on the built-in player (an instrument check).")
 ]
-Out = Annotated[Path | None, typer.Option(help="Directory of this run (default: a new one under runs/).")]
+Out = Annotated[
+    Path | None, typer.Option("-o", "--out", help="Directory of this run (default: a new one under runs/).")
+]
 Resume = Annotated[
-    Path | None, typer.Option(help="Resume this run where it stopped; -o changes its budget, concurrency …")
+    Path | None,
+    typer.Option(help="Resume this run where it stopped; --set changes its budget, concurrency …"),
 ]
 ShardOf = Annotated[
     str | None,
@@ -63,7 +64,7 @@ ShardOf = Annotated[
 ]
 OnEngine = Annotated[
     str | None,
-    typer.Option("--engine", help="Where workers play: local, or ray (a cluster; as -o engine=ray)."),
+    typer.Option("--engine", help="Where workers play: local, or ray (a cluster; as --set engine=ray)."),
 ]
 Yes = Annotated[
     bool,

@@ -55,7 +55,7 @@ from .tournament import resume_tournament
 @commands.command(
     "run",
     epilog="Examples:  `wolflab run quickstart`  ·  `wolflab run helmsman-table1 --village`  ·  "
-    "`wolflab run quickstart -o sheriff.model=openai/gpt-4o-mini`  ·  `wolflab run --resume runs/…`",
+    "`wolflab run quickstart --set sheriff.model=openai/gpt-4o-mini`  ·  `wolflab run --resume runs/…`",
 )
 def run(
     experiment: Annotated[
@@ -138,7 +138,8 @@ def _as_registered(plan: Experiment, file: Path) -> bytes:
 def report(
     run: RunPath,
     out: Annotated[
-        Path | None, typer.Option(help="Where to write the page (default: report.html in the run).")
+        Path | None,
+        typer.Option("-o", "--out", help="Where to write the page (default: report.html in the run)."),
     ] = None,
     replays: Annotated[
         bool,
@@ -174,22 +175,24 @@ def report_run(console: Console, store: Store, out: Path | None = None, replays:
 @commands.command(
     "compare",
     epilog="Examples:  `wolflab compare runs/first runs/second --out compared.html`  ·  "
-    "`wolflab compare runs/first runs/second --contrasts rounds,invalid --to paper`",
+    "`wolflab compare runs/first runs/second --contrasts rounds,invalid --files paper`",
 )
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Two runs or more that dealt the same cards.")],
     out: Annotated[
         Path | None,
         typer.Option(
+            "-o",
+            "--out",
             help="Where to write the page; its numbers come beside it "
-            "(default: compared.html, in the directory of --to where there is one)."
+            "(default: compared.html, in the directory of --files where there is one).",
         ),
     ] = None,
     contrasts: Annotated[
         list[str],
         typer.Option(help="Further measures to compare, by comma (repeatable; see `wolflab measures`)."),
     ] = [],
-    to: Annotated[
+    files: Annotated[
         Path | None,
         typer.Option(help="A directory for its tables (CSV, LaTeX) and figures (SVG, PNG, PDF) as files."),
     ] = None,
@@ -206,13 +209,13 @@ def compare(
     leave(
         screen,
         "report",
-        out or (to or Path()) / "compared.html",
+        out or (files or Path()) / "compared.html",
         page.html,
         page_numbers(results, extra),
     )
-    if to is not None:
-        say(screen, write_blocks("tables", [page], to))
-        say(screen, write_blocks("figures", [page], to))
+    if files is not None:
+        say(screen, write_blocks("tables", [page], files))
+        say(screen, write_blocks("figures", [page], files))
 
 
 @commands.command("errors", epilog="Example:  `wolflab errors runs/…`")

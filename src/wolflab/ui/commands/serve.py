@@ -43,7 +43,8 @@ def serve(
     host: Listening = "127.0.0.1",
     port: Port = 8000,
     out: Annotated[
-        Path | None, typer.Option(help="Where tables are kept (default: runs/tables).", show_default=False)
+        Path | None,
+        typer.Option("-o", "--out", help="Where tables are kept (default: runs/tables).", show_default=False),
     ] = None,
     allow_host: AllowHost = [],
     behind_proxy: BehindProxy = False,

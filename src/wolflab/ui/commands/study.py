@@ -43,7 +43,8 @@ def study(
     host: Listening = "127.0.0.1",
     port: Port = 8000,
     out: Annotated[
-        Path | None, typer.Option(help="The study's folder (default: under runs/).", show_default=False)
+        Path | None,
+        typer.Option("-o", "--out", help="The study's folder (default: under runs/).", show_default=False),
     ] = None,
     allow_host: AllowHost = [],
     behind_proxy: BehindProxy = False,

@@ -133,7 +133,7 @@ def tournament(
 def resume_tournament(
     console: Console, path: Path, changes: Sequence[str], yes: bool, keep_going: bool
 ) -> ExitCode:
-    """Resume a tournament's run, then show it. changes: of its file, as `-o` has them."""
+    """Resume a tournament's run, then show it. changes: of its file, as `--set` has them."""
     with WatchedStore.resume(path) as store:
         beginning, reached = prepare_resume(console, store, changes, yes)
         return _played(console, store, reached, beginning, keep_going)

@@ -90,7 +90,7 @@ _POINTS = 40
 @commands.command(
     "train",
     epilog="Examples:  `wolflab train train-small`  ·  "
-    "`wolflab train my.yaml --seed 4 -o training.updates=20`  ·  "
+    "`wolflab train my.yaml --seed 4 --set training.updates=20`  ·  "
     "`wolflab train --resume runs/…`  ·  `wolflab train --show runs/…`",
 )
 def train(
@@ -133,7 +133,7 @@ def train(
     check_alone(context, ("yes",))
     if experiment is not None and is_in_rounds(experiment):
         if seed:
-            raise typer.BadParameter("a training in rounds has one seed: -o seed=4")
+            raise typer.BadParameter("a training in rounds has one seed: --set seed=4")
         spec = load_rounds(experiment, set_)
         _begin_rounds(screen, spec, yes)
         raise typer.Exit(_play_rounds(screen, start_rounds(spec, out), spec, yes))
@@ -209,7 +209,7 @@ def _check_learning(context: typer.Context) -> None:
     for name in ("seed", "set_"):
         if context.params[name]:
             raise typer.BadParameter(
-                f"--from takes no {'--seed' if name == 'seed' else '-o'}: nothing is drawn"
+                f"--from takes no {'--seed' if name == 'seed' else '--set'}: nothing is drawn"
             )
 
 

@@ -125,7 +125,7 @@ def print_summary(
             console.print(f"{head} {escape(error)}", highlight=False)
     cost, lacking = cost_in_words(summary.cost)
     if lacking:
-        say(console, f"Cost: {cost}; {lacking} (give it with -o ….model.price=…).", "yellow")
+        say(console, f"Cost: {cost}; {lacking} (give it with --set ….model.price=…).", "yellow")
     for uncounted in extras.estimated:
         say(console, f"{uncounted}.", "yellow")
     if lost := attempts_in_words(extras.attempts):
@@ -133,7 +133,7 @@ def print_summary(
 
 
 def print_top(console: Console, extras: Extras) -> None:
-    """Print players with mostly unusable replies, conditions that `-o` changed, and a line for each
+    """Print players with mostly unusable replies, conditions that `--set` changed, and a line for each
     player.
     """
     for sentence in troubles_in_words(extras):
