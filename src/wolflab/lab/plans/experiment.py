@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
-from ...fields import Part
+from ...fields import Part, nearest
 from ...metrics.choices import STUDIES
 from ...metrics.registry import MEASURES
 from ...rules import WORDINGS, Ruleset
@@ -593,7 +593,7 @@ class Experiment(Part):
         for place in merged:
             if place not in known:
                 raise ValueError(
-                    f"players: there is no place {place!r} under these rules; use one of {', '.join(known)}"
+                    f"players: there is no place {place!r} under these rules; {nearest(place, known)}"
                 )
         if "sheriff" in merged and rules.sheriff == "none":
             raise ValueError("players.sheriff: these rules have no Sheriff; set rules.sheriff")

@@ -27,12 +27,15 @@ from ..wording import counted, counted_in_words
 from .batches import BatchView
 from .common import write_numbers
 from .options import ByBatch, ModelSet, RunPath, TokenBudget, UsdBudget, Yes, commands
+from .run_names import GAMES, named
 
 TABLE, RESULT, MONITORED = "items.csv", "agreement.json", "monitorability.json"
 _WIDE = 120
 """Terminals with at least this many columns show two names on one line."""
 SampleDir = Annotated[Path, typer.Argument(help="The sample's directory.", show_default=False)]
-Moved = Annotated[Path | None, typer.Option(help="Where the run is now, if it was moved.")]
+Moved = Annotated[
+    Path | None, typer.Option(help="Where the run is now, if it was moved.", callback=named(GAMES))
+]
 
 
 @commands.command(

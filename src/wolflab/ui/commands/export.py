@@ -25,6 +25,7 @@ from ..terminal.console import console, say
 from ..terminal.tables import INSTRUMENT
 from ..wording import counted
 from .options import RunPath, commands
+from .run_names import CALLS, named
 from .spellings import warn
 
 EVERYTHING = "all"
@@ -68,7 +69,10 @@ def export(
         ),
     ] = False,
     judge: Annotated[
-        list[Path], typer.Option(help="Data with the calls of this judge: its directory (repeatable).")
+        list[Path],
+        typer.Option(
+            help="Data with the calls of this judge: its directory (repeatable).", callback=named(CALLS)
+        ),
     ] = [],
 ) -> None:
     """Write a run's records, data, tables, figures or transcripts to files."""

@@ -15,13 +15,17 @@ from ..wording import counted
 from .common import begin_output, end, title_of
 from .options import commands
 from .run import report_run
+from .run_names import GAMES, named
 from .tournament import show_tournament
 
 
 @commands.command("merge", epilog="Example:  `wolflab merge shards/* --out runs/merged`")
 def merge(
     shards: Annotated[
-        list[Path], typer.Argument(help="The directories of all shards, in any order.", show_default=False)
+        list[Path],
+        typer.Argument(
+            help="The directories of all shards, in any order.", callback=named(GAMES), show_default=False
+        ),
     ],
     out: Annotated[
         Path,

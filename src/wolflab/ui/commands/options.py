@@ -10,6 +10,7 @@ import typer
 from ...models.servers import keys
 from ...rules import PRESETS
 from ..terminal.console import ExitCode, confirmed
+from .run_names import GAMES, named
 
 commands = typer.Typer(rich_markup_mode="markdown")
 """The commands of all imported modules, by their words: "run", "wwqa build"."""
@@ -45,7 +46,12 @@ def check_alone(context: typer.Context, besides: tuple[str, ...] = ()) -> None:
 # -- a run ------------------------------------------------------------------------------------
 
 RunPath = Annotated[
-    Path, typer.Argument(help="A run's directory, as printed by `wolflab run`.", show_default=False)
+    Path,
+    typer.Argument(
+        help="A run: its directory, its name in runs/, or latest.",
+        callback=named(GAMES),
+        show_default=False,
+    ),
 ]
 Set = Annotated[list[str], typer.Option("--set", help="Change a field: place.to.change=value (repeatable).")]
 OnVillage = Annotated[
@@ -56,7 +62,10 @@ Out = Annotated[
 ]
 Resume = Annotated[
     Path | None,
-    typer.Option(help="Resume this run where it stopped; --set changes its budget, concurrency …"),
+    typer.Option(
+        help="Resume this run where it stopped; --set changes its budget, concurrency …",
+        callback=named(GAMES),
+    ),
 ]
 ShardOf = Annotated[
     str | None,

@@ -32,6 +32,7 @@ from ..terminal.keyboard import Keyboard
 from ..terminal.seat import AwayFromTable, TerminalTable
 from .common import resumed, set_resume_command
 from .options import Preset, SendKeys, Set, check_alone, commands
+from .run_names import GAMES, named
 from .show import seat_of
 
 _OF_MANY = frozenset(
@@ -85,7 +86,8 @@ def play(
     ] = None,
     role: Annotated[str, typer.Option(help="With --human: the role that you are to be dealt.")] = "",
     resume: Annotated[
-        Path | None, typer.Option(help="Go on with a game that you left.", show_default=False)
+        Path | None,
+        typer.Option(help="Go on with a game that you left.", callback=named(GAMES), show_default=False),
     ] = None,
     yes: SendKeys = False,
 ) -> None:

@@ -49,7 +49,13 @@ from .common import (
 )
 from .export import write_blocks
 from .options import KeepGoing, OnEngine, OnVillage, Out, Resume, RunPath, Set, ShardOf, Yes, commands
+from .run_names import GAMES, named
 from .tournament import resume_tournament
+
+RegistrationFile = Annotated[
+    Path | None,
+    typer.Option(help="Begin only with the plan in this file of `wolflab register`.", show_default=False),
+]
 
 
 @commands.command(
@@ -69,10 +75,7 @@ def run(
     keep_going: KeepGoing = False,
     shard: ShardOf = None,
     engine: OnEngine = None,
-    registration: Annotated[
-        Path | None,
-        typer.Option(help="Begin only with the plan in this file of `wolflab register`.", show_default=False),
-    ] = None,
+    registration: RegistrationFile = None,
 ) -> None:
     """Run an experiment, then print its table and write its report."""
     screen, set_ = console(), with_engine(set_, engine)
@@ -178,7 +181,10 @@ def report_run(console: Console, store: Store, out: Path | None = None, replays:
     "`wolflab compare runs/first runs/second --contrasts rounds,invalid --files paper`",
 )
 def compare(
-    runs: Annotated[list[Path], typer.Argument(help="Two runs or more that dealt the same cards.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="Two runs or more that dealt the same cards.", callback=named(GAMES)),
+    ],
     out: Annotated[
         Path | None,
         typer.Option(

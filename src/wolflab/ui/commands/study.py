@@ -23,6 +23,7 @@ from ..terminal.forecast import Beginning, forecast_first
 from ..wording import counted
 from .common import command_with_yes, preflight_models
 from .options import AllowHost, BehindProxy, Listening, Port, Yes, commands
+from .run_names import run_named
 from .serve import Listener
 
 
@@ -56,7 +57,7 @@ def study(
         _draft(screen, source, draft)
         return
     if show:
-        _show(screen, folder)
+        _show(screen, run_named(folder, [STUDY]))
         return
     log_at_terminal()
     if not (folder / STUDY).is_file():

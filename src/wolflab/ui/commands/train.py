@@ -77,9 +77,13 @@ from .common import (
     resumed,
     set_resume_command,
 )
-from .options import Out, Resume, Set, Yes, check_alone, commands
+from .options import Out, Set, Yes, check_alone, commands
+from .run_names import GAMES, TRAININGS, named
 from .status import show_progress, took_in_words
 
+ResumedTraining = Annotated[
+    Path | None, typer.Option(help="Resume this training where it stopped.", callback=named([TRAINING]))
+]
 PAGE, CURVE = "training.html", "curve.svg"
 _MANY_UNUSABLE = 0.3
 """Above this share of unusable replies a training says so."""
@@ -102,11 +106,18 @@ def train(
     seed: Annotated[list[int], typer.Option(help="Instead of the file's seeds (repeatable).")] = [],
     set_: Set = [],
     out: Out = None,
-    resume: Resume = None,
-    show: Annotated[Path | None, typer.Option(help="Only show this run's curve and results.")] = None,
+    resume: ResumedTraining = None,
+    show: Annotated[
+        Path | None,
+        typer.Option(help="Only show this run's curve and results.", callback=named(TRAININGS)),
+    ] = None,
     from_: Annotated[
         list[Path],
-        typer.Option("--from", help="Learn from the recorded games of this run instead (repeatable)."),
+        typer.Option(
+            "--from",
+            help="Learn from the recorded games of this run instead (repeatable).",
+            callback=named(GAMES),
+        ),
     ] = [],
     embedder: Annotated[str, typer.Option(help="With --from: what the policy reads texts with.")] = "hashing",
     tokens: Annotated[
@@ -169,7 +180,7 @@ def exploit(
     seed: Annotated[list[int], typer.Option(help="One best response each (repeatable).")] = [1],
     set_: Set = [],
     out: Out = None,
-    resume: Resume = None,
+    resume: ResumedTraining = None,
     yes: Yes = False,
 ) -> None:
     """Train a best response against a frozen player: a lower bound of how far it can be exploited."""
