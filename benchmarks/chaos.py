@@ -183,7 +183,9 @@ def work(address: str, size: int) -> list[Work]:
         "concurrency": 6,
     }
     judge = ["annotate", "judge", "labels", "--model", "custom/wolf-1"]
-    judge += [word for name, value in model.items() if name != "model" for word in ("-o", f"{name}={value}")]
+    judge += [
+        word for name, value in model.items() if name != "model" for word in ("--set", f"{name}={value}")
+    ]
 
     def write(folder: Path, data: dict[str, Any]) -> None:
         (folder / "x.yaml").write_text(json.dumps(data))

@@ -139,7 +139,7 @@ MORE: dict[str, tuple[str, ...]] = {
     "erase": ("--seat", "1"),
     "experience build": ("-o", "OUT"),
     "experience merge": ("HERE", "-o", "OUT"),
-    "export": ("OUT", "--as", "all"),
+    "export": ("-o", "OUT", "--format", "all"),
     "replay": ("1",),
     "report": ("--out", "OUT.html"),
     "verify": ("--agents",),
@@ -150,7 +150,7 @@ place.
 VARIANTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "show": (("1",), ("1", "--prompts"), ("1", "--as", "player_2"), ("1", "--trust")),
     "verify": ((),),
-    "export": (("OUT", "--as", "inspect"),),
+    "export": (("-o", "OUT", "--format", "inspect"),),
 }
 """Other ways to run one."""
 APART = {"serve": "it would not end; tests/test_browse.py damages what it shows"}

@@ -59,11 +59,11 @@ def ways(workers: int) -> Iterator[tuple[str, list[list[str]]]]:
     """The name of each way and its `wolflab` commands; "OUT" is its run."""
     run = ["run", "x.yaml", "--yes", "--out"]
     yield "one process", [[*run, "OUT"]]
-    yield f"{workers} workers", [[*run, "OUT", "-o", f"workers={workers}"]]
+    yield f"{workers} workers", [[*run, "OUT", "--set", f"workers={workers}"]]
     shards = [[*run, f"OUT-{n}", "--shard", f"{n}/2"] for n in (1, 2)]
     yield "2 shards, merged", [*shards, ["merge", "OUT-2", "OUT-1", "--out", "OUT"]]
     if importlib.util.find_spec("ray") is not None:
-        yield f"Ray, {workers} workers", [[*run, "OUT", "--engine", "ray", "-o", f"workers={workers}"]]
+        yield f"Ray, {workers} workers", [[*run, "OUT", "--engine", "ray", "--set", f"workers={workers}"]]
 
 
 def hashes(run: Path) -> dict[str, str]:

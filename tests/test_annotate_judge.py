@@ -394,7 +394,14 @@ def test_a_killed_judge_asks_nothing_twice(store: Store, drawn: Sample, tmp_path
     with http_server.running(latency=0.05) as server:
         server.faults.extend([http_server.Fault("text", body='{"reasonable": "yes"}')] * 60)
         command = [sys.executable, "-m", "wolflab", "annotate", "judge", str(tmp_path)]
-        command += ["--model", "custom/wolf-1", "-o", f"base_url={server.base_url}", "-o", "max_in_flight=2"]
+        command += [
+            "--model",
+            "custom/wolf-1",
+            "--set",
+            f"base_url={server.base_url}",
+            "--set",
+            "max_in_flight=2",
+        ]
         begun = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             committed = 0

@@ -257,7 +257,7 @@ def test_policies_that_were_never_trained_can_be_loaded(tmp_path: Path) -> None:
 
 def test_what_is_taken_of_the_candidates_that_are_offered(tmp_path: Path) -> None:
     """Each turn has a first idea, and one candidate of each turn is taken."""
-    words = ["strategic-behaviours", "--village", "-o", "deals=4", "-o", "workers=1", "--out"]
+    words = ["strategic-behaviours", "--village", "--set", "deals=4", "--set", "workers=1", "--out"]
     assert CliRunner().invoke(app, ["run", *words, str(tmp_path / "run")]).exit_code == 0
     text = printed("benchmarks/candidates_taken.py", str(tmp_path / "run"))
     rows = re.findall(r"(\w+) +(Werewolf|Seer/Doctor) +(.*\S) +(\d+)% +(\d+)%\n", text)
@@ -292,7 +292,7 @@ def test_the_same_games_from_two_versions(tmp_path: Path, monkeypatch: pytest.Mo
     """This version beside itself plays them; beside one with another seed it does not."""
 
     def wolflab(words: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
-        other = ["-o", "seed=77"] if words[0] == "other" and words[1] == "run" else []
+        other = ["--set", "seed=77"] if words[0] == "other" and words[1] == "run" else []
         return subprocess.CompletedProcess(words, CliRunner().invoke(app, [*words[1:], *other]).exit_code)
 
     monkeypatch.setattr(subprocess, "run", wolflab)

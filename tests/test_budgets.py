@@ -448,22 +448,22 @@ def test_a_change_that_cannot_be_played_is_not_written_down(tmp_path: Path) -> N
         server.faults.clear()
         written = (tmp_path / "r" / "experiment.yaml").read_bytes()
         for change in ("others.model.base_url=http://127.0.0.1:9/v1", "budget.usd=5"):
-            refused = wolflab("run", "--resume", "r", "-o", change, cwd=tmp_path)
+            refused = wolflab("run", "--resume", "r", "--set", change, cwd=tmp_path)
             assert refused.returncode == 2, refused.stderr
             assert (tmp_path / "r" / "experiment.yaml").read_bytes() == written
-        assert wolflab("run", "--resume", "r", "-o", "budget.tokens=9000000", cwd=tmp_path).returncode == 0
+        assert wolflab("run", "--resume", "r", "--set", "budget.tokens=9000000", cwd=tmp_path).returncode == 0
         assert b"9000000" in (tmp_path / "r" / "experiment.yaml").read_bytes()
 
 
 def test_the_budget_that_is_proposed_is_enough_for_the_next_call(tmp_path: Path) -> None:
     with running() as server:
         (tmp_path / "e.yaml").write_text(json.dumps(over_http(server, deals=1)))
-        stopped = wolflab("run", "e.yaml", "--out", "r", "-o", "budget.tokens=1", cwd=tmp_path)
+        stopped = wolflab("run", "e.yaml", "--out", "r", "--set", "budget.tokens=1", cwd=tmp_path)
         assert stopped.returncode == 1
-        proposed = re.search(r"-o budget.tokens=(\d+)", stopped.stdout + stopped.stderr)
+        proposed = re.search(r"--set budget.tokens=(\d+)", stopped.stdout + stopped.stderr)
         assert proposed is not None, stopped.stdout
         before = server.calls
-        wolflab("run", "--resume", "r", "-o", f"budget.tokens={proposed[1]}", cwd=tmp_path)
+        wolflab("run", "--resume", "r", "--set", f"budget.tokens={proposed[1]}", cwd=tmp_path)
         assert server.calls > before
 
 

@@ -59,7 +59,8 @@ SIZES: Mapping[str, int] = {
 ALSO: Mapping[str, tuple[str, ...]] = {
     "bench": ("--share", "0.001"),
     "exploit": shlex.split(
-        "--updates 1 --episodes 4 --deals 1 -o workers=1 -o training.cloning.episodes=4 -o evaluation.deals=1"
+        "--updates 1 --episodes 4 --deals 1 --set workers=1 --set training.cloning.episodes=4 "
+        "--set evaluation.deals=1"
     ),
     "wwqa build": ("--n", "12"),
     "wwqa finetune": shlex.split("--set questions=4 --set epochs=1 --set look_every=1 --limit 2"),
@@ -87,11 +88,11 @@ NOT_RUN: Mapping[str, str] = {
         ),
         "test_wwqa_adapters.py and test_wwqa_parity.py run both, with a tiny model and the packages it needs",
     ),
-    "wolflab run quickstart --engine ray -o workers=2 --out runs/ray": "tests/with_ray runs it: it needs Ray",
+    "wolflab run quickstart --engine ray --set workers=2 --out runs/ray": "tests/with_ray runs it",
     "wolflab power runs/pilot --effect 0.1": "it needs five deals; docs/power.md runs it with eight",
     "wolflab power runs/pilot --effect 0.1 --between new,old --assurance 0.9": "test_power.py plans others",
-    "wolflab run --resume runs/model -o budget.tokens=9000000": "test_budgets.py goes on with a higher one",
-    "wolflab run --resume runs/model -o sheriff.model.max_tokens=512": "test_servers.py does so",
+    "wolflab run --resume runs/model --set budget.tokens=9000000": "test_budgets.py goes on with more",
+    "wolflab run --resume runs/model --set sheriff.model.max_tokens=512": "test_servers.py does so",
     "wolflab run --resume runs/model --keep-going": "test_first_decisions.py goes on with a run that stopped",
     "wolflab train train-paper": "its embedder is a package of its own, with weights",
     "wolflab fork RUN GAME": "it needs a game with a Sheriff; docs/forks.md has one",
@@ -304,7 +305,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
     (home / "base.yaml").write_text(BASE, encoding="utf-8")
     run, pool, labels = str(home / "run"), str(home / "a.pool"), str(home / "labels")
     wolflab("run", str(home / "base.yaml"), "--out", run)
-    wolflab("run", str(home / "base.yaml"), "--out", run + "2", "-o", "others.model.noise=0.5")
+    wolflab("run", str(home / "base.yaml"), "--out", run + "2", "--set", "others.model.noise=0.5")
     wolflab("run", str(home / "base.yaml"), "--shard", "1/1", "--out", str(home / "shard"))
     wolflab("experience", "build", run, "-o", pool)
     wolflab("annotate", "sample", run, "-o", labels)
@@ -337,7 +338,16 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
     (home / "study.yaml").write_text(draft.replace(BLANK, "told here"), encoding="utf-8")
     StudyServer.open(home / "study", str(home / "study.yaml")).close()
     for table, words in (("left", ""), ("played", "1\n" * 400)):
-        seat = ["--human", "1", "--as", "Villager", "-o", "player_1.person=anna", "--out", str(home / table)]
+        seat = [
+            "--human",
+            "1",
+            "--role",
+            "Villager",
+            "--set",
+            "player_1.person=anna",
+            "--out",
+            str(home / table),
+        ]
         assert CliRunner().invoke(app, ["play", *seat], input=words).exit_code == 0
     return {
         "play runs/…": str(home / "left"),
@@ -489,3 +499,55 @@ def execute(block: Block) -> None:
         for words in commands:
             if words[0] == "wolflab":
                 wolflab(*words[1:])
+
+
+# -- earlier spellings ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("earlier", "present", "warning"),
+    [
+        (
+            "plan quickstart -o deals=x",
+            "plan quickstart --set deals=x",
+            "-o deals=x is understood as --set deals=x",
+        ),
+        (
+            "plan quickstart -odeals=x",
+            "plan quickstart --set deals=x",
+            "-o deals=x is understood as --set deals=x",
+        ),
+        (
+            "ask-again {run} --model village -o temprature=0.5",
+            "ask-again {run} --model village --set temprature=0.5",
+            "-o temprature=0.5 is understood as --set temprature=0.5",
+        ),
+        ("play --human 1 --as=Hunter", "play --human 1 --role=Hunter", "--as is now called --role"),
+        (
+            "export {run} --to data --texts=x",
+            "export {run} --format data --texts=x",
+            "--to is now called --format",
+        ),
+        ("export {run} out", "export {run} -o out", "a directory is now named with -o"),
+        ("wwqa export no.jsonl --to hf -o x", "wwqa export no.jsonl --format hf -o x", "--to is now called"),
+        ("compare {run} no --to x", "compare {run} no --files x", "--to is now called --files"),
+    ],
+)
+def test_an_earlier_spelling_means_the_present_one(
+    world: dict[str, str], earlier: str, present: str, warning: str, tmp_path: Path
+) -> None:
+    told = {
+        words: command_line.wolflab(*words.format(run=world["runs/…"]).split(), cwd=tmp_path)
+        for words in (earlier, present)
+    }
+    warned, rest = told[earlier].stderr.split("\n", 1)
+    assert warned.startswith(warning)
+    assert told[earlier]._replace(stderr=rest) == told[present]
+
+
+@pytest.mark.parametrize("words", ["report runs -o temperature=0.5", "run quickstart --out temperature=0.5"])
+def test_no_folder_is_made_of_a_change(words: str, tmp_path: Path) -> None:
+    refused = command_line.wolflab(*words.split(), cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "says where to; write a" in refused.stderr
+    assert not list(tmp_path.iterdir())

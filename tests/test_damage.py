@@ -46,7 +46,7 @@ from wolflab.ui.commands import run as running
 from wolflab.ui.commands import train as training
 from wolflab.ui.terminal.console import ExitCode
 
-LONG = ["run", "quickstart", "-o", "deals=500", "-o", "players.others.recipe=vanilla", "--out", "r"]
+LONG = ["run", "quickstart", "--set", "deals=500", "--set", "players.others.recipe=vanilla", "--out", "r"]
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_a_full_disk_stops_a_run_that_then_goes_on(run: Path, tmp_path: Path) ->
 PAGES = {
     "report.html": ["report", "r"],
     "compared.html": ["compare", "r", "s", "--out", "r/compared.html"],
-    "game-1.jsonl": ["export", "r", "r"],
+    "game-1.jsonl": ["export", "r", "-o", "r"],
 }
 
 
@@ -260,7 +260,7 @@ def begun(path: Path) -> bool:
 
 @pytest.mark.parametrize("workers", with_slow(["1", "2"], ["1"]))
 def test_ctrl_c_stops_a_run_at_once_and_says_how_to_go_on(workers: str, tmp_path: Path) -> None:
-    process = start(tmp_path, "-o", f"workers={workers}")
+    process = start(tmp_path, "--set", f"workers={workers}")
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the driver and its workers
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
@@ -271,7 +271,7 @@ def test_ctrl_c_stops_a_run_at_once_and_says_how_to_go_on(workers: str, tmp_path
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes under /proc")
 def test_workers_end_with_a_driver_that_is_killed(tmp_path: Path) -> None:
-    process = start(tmp_path, "-o", "workers=2")
+    process = start(tmp_path, "--set", "workers=2")
     group = process.pid
     process.kill()
     process.wait()
@@ -300,7 +300,7 @@ def test_playing_against_a_failing_server_ends_in_a_sentence(tmp_path: Path) -> 
     with http_server.running() as server:
         server.faults.extend([http_server.Fault("status", 500)] * 50)
         model = f'others.model={{model: wolf-1, base_url: "{server.base_url}", retries: 0}}'
-        result = wolflab("play", "-o", model, cwd=tmp_path)
+        result = wolflab("play", "--set", model, cwd=tmp_path)
     assert result.returncode == 2
     assert "failed once" in result.stderr
     assert "Traceback" not in result.stderr
@@ -478,7 +478,7 @@ COMMANDS: dict[str, list[str]] = {
     "run": ["run", "x.yaml"],
     "tournament": ["tournament", "--entrant", "random", "--entrant", "b=random", "--deals", "2"],
     "train": ["train", "t.yaml"],
-    "exploit": ["exploit", "vanilla", "--updates", "1", "-o", "workers=1"],
+    "exploit": ["exploit", "vanilla", "--updates", "1", "--set", "workers=1"],
 }
 
 
@@ -560,7 +560,7 @@ def test_a_path_is_printed_as_it_is(place: str) -> None:
 @pytest.mark.usefixtures("files")
 def test_a_trainings_paths_and_title_are_printed_as_they_are() -> None:
     place = "t/[/red]:skull:"
-    done = CliRunner().invoke(app, ["train", "t.yaml", "-o", "title=[/red]hello", "--out", place])
+    done = CliRunner().invoke(app, ["train", "t.yaml", "--set", "title=[/red]hello", "--out", place])
     assert done.exit_code == 0, done.output
     assert f"[/red]hello  →  {place}\n" in done.output
     assert f"Curve: {place}/training.html\n" in done.output
@@ -582,7 +582,7 @@ def test_a_condition_is_printed_as_it_is(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.usefixtures("files")
 def test_a_raters_files_are_named_as_they_are() -> None:
-    shown, run = CliRunner().invoke, ["run", "x.yaml", "-o", "others={recipe: vanilla, model: village}"]
+    shown, run = CliRunner().invoke, ["run", "x.yaml", "--set", "others={recipe: vanilla, model: village}"]
     assert shown(app, [*run, "--out", "r"]).exit_code == 0
     done = shown(app, ["annotate", "sample", "r", "--out", "[/b]labels", "--per-condition", "2"])
     assert done.exit_code == 0, done.output
@@ -609,10 +609,10 @@ def fails(*_: object) -> NoReturn:
     ],
 )
 def test_what_the_target_and_the_side_say_cannot_be_changed_beside_them(change: str) -> None:
-    words = ["exploit", "deductive-004", "--side", "werewolves", "--out", "e", "-o", change]
+    words = ["exploit", "deductive-004", "--side", "werewolves", "--out", "e", "--set", change]
     with pytest.raises(ExperimentError) as caught:
         CliRunner().invoke(app, words, catch_exceptions=False)
-    assert str(caught.value).startswith(f"-o {change}: the target says whom")
+    assert str(caught.value).startswith(f"--set {change}: the target says whom")
     assert "--side" in str(caught.value)
     assert not Path("e").exists()
 
@@ -621,7 +621,7 @@ def test_what_the_target_and_the_side_say_cannot_be_changed_beside_them(change: 
 def test_the_budget_and_the_rules_of_a_best_response_can_be_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "_run", lambda *_: None)
     changes = ["training.ppo.minibatches=2", "rules.max_rounds=3", "title=mine"]
-    made = [word for change in changes for word in ("-o", change)]
+    made = [word for change in changes for word in ("--set", change)]
     done = CliRunner().invoke(app, ["exploit", "vanilla", "--out", "e", *made])
     assert done.exit_code == 0, done.output
     found = training_in(Path("e"))

@@ -43,7 +43,6 @@ from wolflab.text.notes import Proposed
 from wolflab.text.people import PersonAnswer
 from wolflab.text.replies.finish import FinishReason
 from wolflab.ui.commands.annotate import judge_sample
-from wolflab.ui.commands.export import export
 from wolflab.ui.report.notebook import OpenedRun
 from wolflab.ui.report.numbers import cost_in_words
 from wolflab.ui.study.forms import statements_of
@@ -455,13 +454,13 @@ def test_what_people_said_is_told_on_request_and_gone_when_erased(tmp_path: Path
         assert done.exit_code == 0, done.output
 
     def holding(to: Path, *words: str) -> set[str]:
-        typed(["export", str(out), str(to), "--as", "data", *words])
+        typed(["export", str(out), "-o", str(to), "--format", "data", *words])
         lines = {file.stem: file.read_text(encoding="utf-8") for file in (to / "data").glob("*.jsonl")}
         return {name for name, text in lines.items() if secret in text}
 
     out, secret = tmp_path / "table", "owls lie at noon"
     first = "1\n" + f"{secret}\n" * 5 + "1\n" * 400
-    typed(["play", "--human", "1", "--out", str(out), "--pace", "0", "--as", "Villager"], first)
+    typed(["play", "--human", "1", "--out", str(out), "--pace", "0", "--role", "Villager"], first)
     assert holding(tmp_path / "bare") == set()
     assert holding(tmp_path / "full", "--texts") == {"statements"}
     typed(["erase", str(out), "--seat", "1"])
@@ -540,7 +539,7 @@ def test_what_somebody_typed_in_a_study_is_told_on_request_and_who_they_are_neve
 ) -> None:
     bare = [row["answer"] for row in study.answers.rows() if row["question"] is not None]
     assert bare == ["4", "4", "4", "Yes", None, "Yes"], "what was chosen is no text"
-    called(export, study.path, tmp_path, ["data"], texts=True)
+    command_line.wolflab("export", str(study.path), "-o", str(tmp_path), "--format", "data", "--texts")
     written = "".join(file.read_text(encoding="utf-8") for file in (tmp_path / "data").glob("*.jsonl"))
     assert SECRET in written
     assert "recruit-1" not in written
@@ -592,14 +591,14 @@ def test_docs_data_has_every_column() -> None:
 
 
 def test_what_there_is_to_export_is_said(run: OpenedRun, tmp_path: Path) -> None:
-    done = command_line.wolflab("export", str(run.path), str(tmp_path), "--as", "excel")
+    done = command_line.wolflab("export", str(run.path), "-o", str(tmp_path), "--format", "excel")
     assert done.returncode == 2
-    assert "--as excel: use records, data, tables, figures, inspect, scout or all" in " ".join(
+    assert "--format excel: use records, data, tables, figures, inspect, scout or all" in " ".join(
         done.stderr.split()
     )
-    done = command_line.wolflab("export", str(run.path), str(tmp_path), "--texts")
+    done = command_line.wolflab("export", str(run.path), "-o", str(tmp_path), "--texts")
     assert done.returncode == 2
-    assert "add --as data" in " ".join(done.stderr.split())
+    assert "add --format data" in " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize("kind", ["records", "data", "tables", "figures"])
@@ -607,10 +606,10 @@ def test_what_there_is_to_export_is_said(run: OpenedRun, tmp_path: Path) -> None
 def test_where_a_file_stands_no_folder_is_made(run: OpenedRun, tmp_path: Path, kind: str, under: str) -> None:
     taken = tmp_path / "taken"
     taken.write_text("mine", encoding="utf-8")
-    with pytest.raises(StoreError) as refused:
-        called(export, run.path, taken / under, [kind])
+    refused = command_line.wolflab("export", str(run.path), "-o", str(taken / under), "--format", kind)
+    assert refused.returncode == 2
     sentence = f"{taken} is no folder, so nothing can lie in it; name another place, or move it away"
-    assert str(refused.value).endswith(f": {sentence}")
+    assert refused.stderr.endswith(f": {sentence}\n")
     assert taken.read_text(encoding="utf-8") == "mine"
 
 
@@ -618,7 +617,7 @@ def test_what_data_need_is_missed_before_anything_is_written(
     run: OpenedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    done = command_line.wolflab("export", str(run.path), str(tmp_path / "out"), "--as", "all")
+    done = command_line.wolflab("export", str(run.path), "-o", str(tmp_path / "out"), "--format", "all")
     assert done.returncode == 2
     assert "pip install 'wolflab[data]'" in " ".join(done.stderr.split())
     assert not list(tmp_path.iterdir())
@@ -628,10 +627,10 @@ def test_what_data_need_is_missed_before_anything_is_written(
 def test_a_comparison_leaves_numbers_tables_and_figures(run: OpenedRun, tmp_path: Path) -> None:
     shutil.copytree(run.path, tmp_path / "s")
     words = ["compare", str(run.path), "s", "--contrasts", "rounds,trust_village", "--contrasts", "round"]
-    done = command_line.wolflab(*words, "--to", "paper", cwd=tmp_path)
+    done = command_line.wolflab(*words, "--files", "paper", cwd=tmp_path)
     assert done.returncode == 2
     assert "contrasts: there is no measure 'rounds'" in " ".join(done.stderr.split())
-    done = command_line.wolflab(*words[:-2], "--to", "paper", cwd=tmp_path)
+    done = command_line.wolflab(*words[:-2], "--files", "paper", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "paper" / "compared.html").is_file()
     assert not list(tmp_path.glob("compared*"))
@@ -646,7 +645,9 @@ def test_a_comparison_leaves_numbers_tables_and_figures(run: OpenedRun, tmp_path
 
 @pytest.mark.slow
 def test_tables_and_figures_are_written_with_their_contents(run: OpenedRun, tmp_path: Path) -> None:
-    done = command_line.wolflab("export", str(run.path), str(tmp_path), "--as", "tables", "--as", "figures")
+    done = command_line.wolflab(
+        "export", str(run.path), "-o", str(tmp_path), "--format", "tables", "--format", "figures"
+    )
     assert done.returncode == 0, done.stderr
     report = run.report
     for folder, named, endings in (
@@ -662,7 +663,7 @@ def test_tables_and_figures_are_written_with_their_contents(run: OpenedRun, tmp_
 
 
 def test_records_are_what_is_written_where_nothing_is_said(run: OpenedRun, tmp_path: Path) -> None:
-    done = command_line.wolflab("export", str(run.path), str(tmp_path))
+    done = command_line.wolflab("export", str(run.path), "-o", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "calls.jsonl").is_file()
     assert (tmp_path / "game-2.jsonl").is_file()

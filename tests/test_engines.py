@@ -228,7 +228,7 @@ def test_the_manifest_for_kubernetes_fits_the_page_and_the_package() -> None:
     shell = shlex.split(job["spec"]["entrypoint"])
     assert shell[:2] == ["sh", "-c"]
     resume, begin = (shlex.split(one) for one in re.findall(r"exec wolflab (.*?);", shell[2]))
-    changes = [word for flag, word in pairwise(begin) if flag == "-o"]
+    changes = [word for flag, word in pairwise(begin) if flag == "--set"]
     plan = load_experiment(begin[1], [*changes, f"engine={begin[begin.index('--engine') + 1]}"])
     assert plan.workers == group["replicas"] * int(worker["resources"]["requests"]["cpu"])
     assert begin[begin.index("--out") + 1] == resume[resume.index("--resume") + 1]

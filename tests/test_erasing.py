@@ -64,8 +64,8 @@ def held_in(*folders: Path, words: str = "Zebedee") -> list[str]:
 def play(out: Path, server: http_server.FakeServer, *more: str, then: str = "1\n" * 400) -> None:
     model = f"{{model: wolf-1, base_url: {server.base_url}}}"
     typed(
-        *("play", "--human", "1", "--out", out, "--pace", "0", "--as", "Villager"),
-        *("-o", f"players.others={{recipe: vanilla, model: {model}}}", *more),
+        *("play", "--human", "1", "--out", out, "--pace", "0", "--role", "Villager"),
+        *("--set", f"players.others={{recipe: vanilla, model: {model}}}", *more),
         lines=f"1\n{SECRET}\n1\n{BRIEF}\n" + then,
     )
 
@@ -79,11 +79,23 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         play(run, server)
         typed("report", run)
         typed("replay", run, "1")
-        typed("export", run, "--as", "records", "--as", "data", "--to", "inspect", "--texts")
-        typed("export", run, home / "beside", "--as", "records", "--as", "data", "--to", "inspect", "--texts")
+        typed("export", run, "--format", "records", "--format", "data", "--format", "inspect", "--texts")
+        typed(
+            "export",
+            run,
+            "-o",
+            home / "beside",
+            "--format",
+            "records",
+            "--format",
+            "data",
+            "--format",
+            "inspect",
+            "--texts",
+        )
         typed("annotate", "sample", run, "-o", labels, "--per-condition", "40")
         for what, model in (("judge", "custom/wolf-1"), ("monitor", "custom/wolf-2")):
-            typed("annotate", what, labels, "--model", model, "-o", f"base_url={server.base_url}")
+            typed("annotate", what, labels, "--model", model, "--set", f"base_url={server.base_url}")
     shutil.copytree(labels, home / "beside" / "labels")
     shutil.copytree(run, home / "beside" / "copy", ignore=shutil.ignore_patterns("exported", "labels"))
     write_pool(
@@ -251,8 +263,8 @@ def test_no_hash_is_left_by_which_a_guess_at_the_words_could_be_confirmed(home: 
 def test_polls_are_chained_to_the_lines_as_they_are_now(tmp_path: Path) -> None:
     run = tmp_path / "run"
     typed(
-        *("play", "--human", "1", "--out", run, "--pace", "0", "--as", "Villager", "--rules", "sheriff"),
-        *("-o", "straw_polls=1"),
+        *("play", "--human", "1", "--out", run, "--pace", "0", "--role", "Villager", "--rules", "sheriff"),
+        *("--set", "straw_polls=1"),
         lines="1\n" * 400,
     )
     with Store.open_for_reading(run) as store:
@@ -289,7 +301,7 @@ def test_whom_the_words_were_sent_to_is_told_and_kept(home: Path, monkeypatch: p
 
 def test_where_nothing_left_the_machine_it_says_so(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    typed("play", "--human", "1", "--out", run, "--pace", "0", "--as", "Villager", lines="1\n" * 400)
+    typed("play", "--human", "1", "--out", run, "--pace", "0", "--role", "Villager", lines="1\n" * 400)
     assert "Nothing of it left this machine" in typed("erase", run, "--seat", "1")
 
 
@@ -371,7 +383,7 @@ def test_whoever_says_the_same_in_another_run_keeps_it(
 
 def test_whoever_sat_in_a_study_is_found_by_the_studys_name(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    typed("play", "--human", "1", "--out", run, "--pace", "0", "--as", "Villager", lines="1\n" * 400)
+    typed("play", "--human", "1", "--out", run, "--pace", "0", "--role", "Villager", lines="1\n" * 400)
     with Store.resume(run) as store:
         players = store.record(1).header["players"]
         seat = next(n for n, player in enumerate(players) if player["recipe"] == "person")

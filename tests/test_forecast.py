@@ -232,7 +232,7 @@ def test_a_run_that_may_cost_much_is_begun_after_a_yes_alone(tmp_path: Path) -> 
         assert re.search(r"up to [\d,.]+ USD: begin it with wolflab run x.yaml --out r --yes", refused.stderr)
         assert not (tmp_path / "r").exists()
         asked_before = server.calls
-        budget = wolflab("run", source, "--out", "b", "-o", "budget.usd=2", cwd=tmp_path)
+        budget = wolflab("run", source, "--out", "b", "--set", "budget.usd=2", cwd=tmp_path)
         assert budget.returncode == 1  # it stops at the budget
         assert server.calls > asked_before
         assert wolflab("run", source, "--out", "r", "--yes", cwd=tmp_path).returncode == 0
@@ -267,7 +267,7 @@ def test_tokens_that_nobody_knows_the_price_of_are_much_too_unless_the_server_is
 
 def test_a_model_is_checked_with_its_settings() -> None:
     with running() as server:
-        done = wolflab("models", "--check", "wolf-1", "-o", f"base_url={server.base_url}")
+        done = wolflab("models", "--check", "wolf-1", "--set", f"base_url={server.base_url}")
     first, *asked = done.stdout.splitlines()
     assert first == "wolf-1: reached"
     assert [line.split(":")[0].strip() for line in asked] == [
@@ -277,7 +277,7 @@ def test_a_model_is_checked_with_its_settings() -> None:
         "a vote, in a second turn",
     ]
     assert all(": usable (" in line for line in asked)
-    assert wolflab("models", "-o", "timeout=3").returncode == 2
+    assert wolflab("models", "--set", "timeout=3").returncode == 2
 
 
 FAILING = """
@@ -314,10 +314,10 @@ def test_a_run_that_goes_on_with_more_is_asked_for_again_and_a_yes_is_kept(tmp_p
         source = written(tmp_path, plain(server, price=price, max_tokens=60) | {"deals": 1})
         assert wolflab("run", source, "--out", "r", cwd=tmp_path).returncode == 0
         before = server.calls
-        more = ("run", "--resume", "r", "-o", "deals=12")
+        more = ("run", "--resume", "r", "--set", "deals=12")
         refused = wolflab(*more, cwd=tmp_path)
         assert refused.returncode == 2
-        assert "begin it with wolflab run --resume r -o deals=12 --yes" in refused.stderr
+        assert "begin it with wolflab run --resume r --set deals=12 --yes" in refused.stderr
         assert server.calls == before
         assert wolflab("verify", "r", cwd=tmp_path).returncode == 0  # nothing of it was written down
         server.faults.extend([Fault("status", 401)] * 3)
@@ -447,12 +447,12 @@ def test_the_command_with_a_higher_budget_is_one_that_works(tmp_path: Path) -> N
         done = wolflab("run", source, "--out", "r", cwd=tmp_path)
         assert done.returncode == 1
         told = re.search(
-            r"Go on with a higher budget: wolflab (run --resume r -o budget.tokens=(\d+))", done.stdout
+            r"Go on with a higher budget: wolflab (run --resume r --set budget.tokens=(\d+))", done.stdout
         )
         assert told is not None, done.stdout
         assert int(told[2]) >= 18_000
         assert "Go on with a higher budget" in wolflab("status", "r", cwd=tmp_path).stdout
-        large = wolflab("run", "--resume", "r", "-o", "budget.tokens=20000000", cwd=tmp_path)
+        large = wolflab("run", "--resume", "r", "--set", "budget.tokens=20000000", cwd=tmp_path)
         assert large.returncode == 0
 
 
@@ -488,7 +488,7 @@ def test_a_study_is_planned_by_its_people_and_their_games(tmp_path: Path) -> Non
     assert "6 games. What they will take" in told.stdout
     assert "wolf-1" in told.stdout
     assert f"To begin it: wolflab study {file}" in told.stdout
-    assert wolflab("plan", str(file), "-o", "deals=2", cwd=tmp_path).returncode == 2
+    assert wolflab("plan", str(file), "--set", "deals=2", cwd=tmp_path).returncode == 2
 
 
 def test_a_dear_study_begins_with_a_yes(tmp_path: Path) -> None:
@@ -636,7 +636,7 @@ def test_status_of_a_judge_and_of_what_is_nothing(tmp_path: Path) -> None:
             "labels",
             "--model",
             "wolf-1",
-            "-o",
+            "--set",
             f"base_url={server.base_url}",
             cwd=tmp_path,
         )

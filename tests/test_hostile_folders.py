@@ -49,7 +49,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         play(run, server)
         typed("report", run)
         typed("replay", run, "1")
-        typed("export", run, "--as", "records")
+        typed("export", run, "--format", "records")
     return run
 
 
@@ -138,7 +138,7 @@ def test_nothing_is_written_through_a_folder_that_is_a_link(name: str, run: Path
     shutil.rmtree(run / name)
     (run / name).symlink_to(outside / "pages")
     before = told(outside)
-    command = ("replay", str(run), "1") if name == "replay" else ("export", str(run), "--as", "tables")
+    command = ("replay", str(run), "1") if name == "replay" else ("export", str(run), "--format", "tables")
     ended = wolflab(*command)
     assert ended.returncode == ExitCode.MISTAKE
     assert f"{name}: it is a link, and within a run none is followed" in " ".join(ended.stderr.split())
@@ -198,7 +198,7 @@ def changed(run: Path, statement: str, *command: str) -> str:
 
 
 def test_a_value_of_another_type_is_a_sentence(run: Path) -> None:
-    said = changed(run, "UPDATE calls SET finish = x'ff'", "export", str(run), "--as", "records")
+    said = changed(run, "UPDATE calls SET finish = x'ff'", "export", str(run), "--format", "records")
     assert "run.sqlite is damaged (table calls, column finish: blob instead of text" in said
 
 

@@ -47,7 +47,7 @@ PERSON = "people/p01.json"
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("study", "run", "--show"),
     ("status", "run"),
-    ("export", "run", "out", "--as", "data", "--texts"),
+    ("export", "run", "-o", "out", "--format", "data", "--texts"),
     ("erase", "run", "--person", "p01"),
 )
 

@@ -873,7 +873,7 @@ def test_a_game_is_played_and_verified(home: Path, tmp_path: Path, batches: list
 
 def test_it_is_listed_and_checked(home: Path) -> None:
     assert "hf/…" in wolflab("models").stdout
-    good = wolflab("models", "--check", f"hf/{home / 'base'}", "-o", "max_tokens=16")
+    good = wolflab("models", "--check", f"hf/{home / 'base'}", "--set", "max_tokens=16")
     assert "base: reached\n  a vote: not usable (" in good.stdout, "random weights write nothing of use"
     assert good.stdout.rstrip().rpartition("\n")[2].startswith("4 of 4 replies could not be used")
     assert good.returncode == 1

@@ -1,4 +1,4 @@
-"""Who plays: what conditions are called after `-o`, published rows beside them, the table of players."""
+"""Who plays: what conditions are called after `--set`, published rows beside them, the table of players."""
 
 from __future__ import annotations
 
@@ -359,7 +359,7 @@ def test_a_tournament_names_its_entrants(tmp_path: Path) -> None:
         ("cot-004",), ("recon",), ("concurrent",), ("atomic",), ("strategic",)
     ]  # fmt: skip
     assert [renaming_in_words(became) for became in extra.renamed] == [
-        "react of the file is called cot-004 here: -o react.recipe=cot-004 changes who plays."
+        "react of the file is called cot-004 here: --set react.recipe=cot-004 changes who plays."
     ]
 
 
@@ -369,15 +369,15 @@ def test_an_address_is_not_told() -> None:
     )
     (became,) = made.renamed
     said = renaming_in_words(became)
-    assert said.endswith("are the same after -o sheriff.model={…}: played once, as my-own.")
+    assert said.endswith("are the same after --set sheriff.model={…}: played once, as my-own.")
     assert "secret" not in made.title
 
 
 def test_terminal_page_and_data_say_so(tmp_path: Path) -> None:
     out, file = tmp_path / "r", tmp_path / "three.yaml"
     file.write_text(yaml.safe_dump(THREE, sort_keys=False), encoding="utf-8")
-    ended = wolflab("run", str(file), "-o", "sheriff.model=village", "-o", "deals=1", "--out", str(out))
-    said = "expert and novice are the same after -o sheriff.model=village: played once, as expert."
+    ended = wolflab("run", str(file), "--set", "sheriff.model=village", "--set", "deals=1", "--out", str(out))
+    said = "expert and novice are the same after --set sheriff.model=village: played once, as expert."
     assert ended.returncode == 0
     assert said in ended.stdout.replace("\n", " ")
     page, data = ((out / f"report.{kind}").read_text() for kind in ("html", "json"))

@@ -487,7 +487,7 @@ class Ends(OwnAgent):
     ended = wolf(here, "run", "x.yaml", "--out", "run")
     assert ended.returncode == 1
     assert "by an agent's own code (os._exit): run the command again" in told(ended)
-    alone = wolf(here, "run", "x.yaml", "--out", "alone", "-o", "workers=1")
+    alone = wolf(here, "run", "x.yaml", "--out", "alone", "--set", "workers=1")
     assert alone.returncode == 0, "nothing runs any more that could say otherwise"
     assert "stopped; 0 of 2 games over" in told(wolf(here, "status", "alone"))
 
@@ -572,7 +572,7 @@ def test_a_changed_setting_is_noticed_and_reading_needs_no_code(here: Path) -> N
     module.write_text(code.replace("return acted(ask, io)", "return acted(ask)", 1))
     assert f"{name}.py, line" in told(wolf(here, "verify", "run", "--agents"))
     module.unlink()
-    for words in (["report"], ["show", "1"], ["errors"], ["verify"], ["export", "out"]):
+    for words in (["report"], ["show", "1"], ["errors"], ["verify"], ["export", "-o", "out"]):
         done = wolf(here, words[0], "run", *words[1:])
         assert done.returncode == (words == ["verify"]), told(done)  # which misses the game that was stopped
     assert f"there is no module '{name}'" in told(wolf(here, "verify", "run", "--agents"))

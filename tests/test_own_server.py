@@ -28,7 +28,7 @@ def braces(server: FakeServer) -> str:
     "words",
     [
         ("models", "--check"),
-        ("play", "--pace", "0", "-o", "rules.max_rounds=1", "--recipe", "vanilla", "--model"),
+        ("play", "--pace", "0", "--set", "rules.max_rounds=1", "--recipe", "vanilla", "--model"),
         ("tournament", "--entrant", "random", "--entrant", "vanilla", "--deals", "1", "--model"),
     ],
     ids=lambda words: words[0],
@@ -67,10 +67,10 @@ def test_whoever_lacks_a_key_may_be_given_another_model(
     server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ZHIPUAI_API_KEY", raising=False)
-    told = wolflab("run", "helmsman-table1", "-o", f"others.model={braces(server)}", cwd=tmp_path)
+    told = wolflab("run", "helmsman-table1", "--set", f"others.model={braces(server)}", cwd=tmp_path)
     assert told.returncode == 2
     assert "set ZHIPUAI_API_KEY" in told.stderr
-    assert "; or name another model: -o sheriff.model=…; to try it without one, on the" in told.stderr
+    assert "; or name another model: --set sheriff.model=…; to try it without one, on the" in told.stderr
     assert not server.calls
 
 

@@ -63,7 +63,7 @@ def test_an_installed_package_runs_in_a_bare_environment(kind: str, tmp_path: Pa
     (made,) = (tmp_path / "dist").iterdir()
     done(python, "-m", "pip", "install", "-q", made)
     assert __version__ in done(wolflab, "--version")
-    told = done(wolflab, "run", "quickstart", "-o", "deals=4", "--out", "first")
+    told = done(wolflab, "run", "quickstart", "--set", "deals=4", "--out", "first")
     assert "report: first/report.html" in told
     assert (tmp_path / "first" / "report.html").is_file()
     listed = done(python, "-c", "import wolflab; print(wolflab.open_run('first').summary.title)")

@@ -70,7 +70,7 @@ def test_a_person_plays_a_whole_game_of_every_preset(rules: str, tmp_path: Path)
 
 @pytest.mark.parametrize("role", ["Werewolf", "Villager", "Seer", "Witch", "Hunter", "Guard"])
 def test_any_role_can_be_played(role: str, tmp_path: Path) -> None:
-    shown = sit_down(tmp_path / "table", FIRST, "--rules", "twelve", "--as", role.lower())
+    shown = sit_down(tmp_path / "table", FIRST, "--rules", "twelve", "--role", role.lower())
     assert f"You are player_1, {icon_of(role)} {role}." in shown
     assert "kept in" in shown
 
@@ -78,7 +78,7 @@ def test_any_role_can_be_played(role: str, tmp_path: Path) -> None:
 def test_who_leaves_goes_on_where_they_left(tmp_path: Path) -> None:
     """The end of the input is a person who leaves. What was answered is not asked again."""
     out = tmp_path / "table"
-    shown = sit_down(out, "3\n", "--as", "Seer")
+    shown = sit_down(out, "3\n", "--role", "Seer")
     assert "nobody is at the keyboard any more" in shown
     assert f"go on with: wolflab play --resume {out}" in shown
     with Store.open_for_reading(out) as store:
@@ -96,20 +96,20 @@ def test_who_leaves_goes_on_where_they_left(tmp_path: Path) -> None:
 
 
 def test_wrong_input_is_asked_again_with_the_reason(tmp_path: Path) -> None:
-    shown = sit_down(tmp_path / "table", "9\nplayer\n\nplayer_4\n", "--as", "Seer")
+    shown = sit_down(tmp_path / "table", "9\nplayer\n\nplayer_4\n", "--role", "Seer")
     assert "there is no 9; give a number from 1 to 7" in shown
     assert "'player' is none of them; give a number from 1 to 7" in shown
     assert "You chose to see player_4" in shown
 
 
 def test_what_is_no_command_is_not_said(tmp_path: Path) -> None:
-    shown = sit_down(tmp_path / "table", "1\n/no such thing\n", "--as", "Villager")
+    shown = sit_down(tmp_path / "table", "1\n/no such thing\n", "--role", "Villager")
     assert "there is no /no, and nothing was said" in shown
     assert "the input has ended" in shown
 
 
 def test_the_role_and_what_is_known_are_at_hand(tmp_path: Path) -> None:
-    shown = sit_down(tmp_path / "table", "/know\n/log\n/rules\n?\n2\n/know\n/log\n", "--as", "Seer")
+    shown = sit_down(tmp_path / "table", "/know\n/log\n/rules\n?\n2\n/know\n/log\n", "--role", "Seer")
     assert "Night 1 · you are player_1, 🔮 Seer" in shown
     assert "You are player_1, a Seer." in shown
     assert "Alive: player_1, player_2" in shown
@@ -122,14 +122,14 @@ def test_the_role_and_what_is_known_are_at_hand(tmp_path: Path) -> None:
     ("words", "sentence"),
     [
         (["--human", "9"], "--human 9: there is no such player; the players are player_1"),
-        (["--human", "1", "--as", "Hunter"], "--as Hunter: nobody is dealt that role here"),
+        (["--human", "1", "--role", "Hunter"], "--role Hunter: nobody is dealt that role here"),
         (["--human", "1", "--thoughts"], "--thoughts shows what the others think"),
-        (["-o", "players.others={recipe: person}"], "recipe person for others: one person plays at a"),
+        (["--set", "players.others={recipe: person}"], "recipe person for others: one person plays at a"),
         (
-            ["--human", "1", "-o", "players.player_2={recipe: person}"],
+            ["--human", "1", "--set", "players.player_2={recipe: person}"],
             "recipe person for player_1, player_2: one",
         ),
-        (["-o", "players.Seer={recipe: person}"], "recipe person for Seer: one person plays"),
+        (["--set", "players.Seer={recipe: person}"], "recipe person for Seer: one person plays"),
     ],
 )
 def test_a_wrong_seat_is_a_sentence(words: list[str], sentence: str, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_wrong_seat_is_a_sentence(words: list[str], sentence: str, tmp_path: P
 def test_a_seat_can_be_named_and_the_role_holds_beside_a_seed(tmp_path: Path) -> None:
     for seed in (3, 4, 5):
         out = tmp_path / str(seed)
-        sit_down(out, "", "--as", "Seer", "-o", f"seed={seed}", "-o", "player_1.person=anna")
+        sit_down(out, "", "--role", "Seer", "--set", f"seed={seed}", "--set", "player_1.person=anna")
         with Store.open_for_reading(out) as store:
             assert store.experiment.seed >= seed
             assert store.experiment.cast(store.game(1).condition)["player_1"].person == "anna"
@@ -150,11 +150,11 @@ def test_a_seat_can_be_named_and_the_role_holds_beside_a_seed(tmp_path: Path) ->
 
 def test_a_table_that_waits_is_taken_up_by_play(tmp_path: Path) -> None:
     out = tmp_path / "table"
-    sit_down(out, "3\n", "--as", "Seer")
+    sit_down(out, "3\n", "--role", "Seer")
     assert "0 unusable replies" in typed(["errors", str(out)], "")
     with pytest.raises(StoreError, match=f"go on with: wolflab play --resume {out}"):
         typed(["show", str(out), "1"], "")
-    refused = typed(["play", "--resume", str(out), "--human", "3", "-o", "seed=4"], "")
+    refused = typed(["play", "--resume", str(out), "--human", "3", "--set", "seed=4"], "")
     assert "--resume takes a run as it is" in refused
 
 
@@ -163,7 +163,7 @@ def test_a_server_that_fails_names_the_way_back(
 ) -> None:
     nobody = 'players.others.model={model: m, base_url: "http://127.0.0.1:9/v1", retries: 0}'
     monkeypatch.setattr(
-        "sys.argv", ["wolflab", "play", "--human", "1", "--out", str(tmp_path / "table"), "-o", nobody]
+        "sys.argv", ["wolflab", "play", "--human", "1", "--out", str(tmp_path / "table"), "--set", nobody]
     )
     with pytest.raises(SystemExit):
         main()
@@ -178,7 +178,7 @@ def test_a_resumed_table_counts_what_was_spent_before(tmp_path: Path) -> None:
         model = f"{{model: wolf-1, base_url: {server.base_url}}}"
         others = f"players.others={{recipe: vanilla, model: {model}}}"
         with pytest.raises(ExceptionGroup):
-            sit_down(out, FIRST, "--as", "Villager", "-o", others, "-o", "budget.tokens=5000")
+            sit_down(out, FIRST, "--role", "Villager", "--set", others, "--set", "budget.tokens=5000")
         with Store.open_for_reading(out) as store:
             stopped, before = store.game(1).error, store.spent()
         with pytest.raises(ExceptionGroup):
@@ -309,7 +309,7 @@ def test_roles_are_guessed_one_player_after_another() -> None:
 def test_words_are_sealed_and_can_be_erased(tmp_path: Path) -> None:
     out = tmp_path / "table"
     secret = "my mother once told me that owls lie"
-    shown = sit_down(out, "1\n" + f"{secret}\n" * 5 + FIRST, "--as", "Villager")
+    shown = sit_down(out, "1\n" + f"{secret}\n" * 5 + FIRST, "--role", "Villager")
     assert secret in shown
     with Store.open_for_reading(out) as store:
         record = store.record(1)
@@ -336,20 +336,20 @@ def test_words_are_sealed_and_can_be_erased(tmp_path: Path) -> None:
 
 def test_erasing_says_what_else_may_hold_the_words(tmp_path: Path) -> None:
     out, to = tmp_path / "table", tmp_path / "files"
-    sit_down(out, "1\n" + "so be it\n" * 5 + FIRST, "--as", "Villager", "-o", "straw_polls=1")
-    typed(["export", str(out), str(to)], "")
+    sit_down(out, "1\n" + "so be it\n" * 5 + FIRST, "--role", "Villager", "--set", "straw_polls=1")
+    typed(["export", str(out), "-o", str(to)], "")
     holding = [file.name for file in to.iterdir() if "so be it" in file.read_text()]
     assert holding == ["game-1.words.jsonl"], "village keeps no prompts"
     said = " ".join(typed(["erase", str(out), "--seat", "1"], "").split())
     assert "made from the run and lie elsewhere (export, annotate, reports) may still hold" in said
-    typed(["export", str(out), str(to)], "")
+    typed(["export", str(out), "-o", str(to)], "")
     assert not (to / "game-1.words.jsonl").exists()
 
 
 def test_words_of_a_game_that_waits_are_erased_and_the_game_is_given_up(tmp_path: Path) -> None:
     out = tmp_path / "table"
     secret = "owls lie"
-    sit_down(out, "1\n" + f"{secret}\n" * 3, "--as", "Villager")
+    sit_down(out, "1\n" + f"{secret}\n" * 3, "--role", "Villager")
     assert secret.encode() in b"".join(file.read_bytes() for file in out.glob("run.sqlite*"))
     with pytest.raises(StoreError, match="nobody who sat there is named anna"):
         typed(["erase", str(out), "--person", "anna"], "")
@@ -365,7 +365,7 @@ def test_words_of_a_game_that_waits_are_erased_and_the_game_is_given_up(tmp_path
 
 def test_what_looks_like_erased_words_is_verified_and_silence_has_no_seal(tmp_path: Path) -> None:
     out = tmp_path / "table"
-    sit_down(out, "1\n" + f"{ERASED}\n" * 5 + FIRST, "--as", "Villager")
+    sit_down(out, "1\n" + f"{ERASED}\n" * 5 + FIRST, "--role", "Villager")
     assert "1 of 1 record holds" in typed(["verify", str(out), "--agents"], "")
     silent = asyncio.run(play(match_with(SaysNothing())))
     assert silent.writer is not None
@@ -375,7 +375,7 @@ def test_what_looks_like_erased_words_is_verified_and_silence_has_no_seal(tmp_pa
 
 def test_words_that_were_changed_do_not_fit_their_seal(tmp_path: Path) -> None:
     out = tmp_path / "table"
-    sit_down(out, "1\n" + "so be it\n" * 5 + FIRST, "--as", "Villager")
+    sit_down(out, "1\n" + "so be it\n" * 5 + FIRST, "--role", "Villager")
     with closing(sqlite3.connect(out / "run.sqlite")) as db:
         db.execute("UPDATE words SET text = 'so be it not' WHERE text = 'so be it'")
         db.commit()

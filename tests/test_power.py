@@ -210,7 +210,7 @@ def test_a_run_keeps_to_its_registration_and_the_report_says_so(home: Path) -> N
     ],
 )
 def test_another_plan_is_not_begun_under_a_registration(home: Path, change: str, deviation: str) -> None:
-    words = ("run", home / "plan.yaml", "-o", change, "--registration", home / "registered.yaml")
+    words = ("run", home / "plan.yaml", "--set", change, "--registration", home / "registered.yaml")
     said = command(*words, "--out", home / "never", fails=True)
     assert "registers another plan" in said
     assert deviation in said
@@ -220,7 +220,7 @@ def test_another_plan_is_not_begun_under_a_registration(home: Path, change: str,
 def test_what_changes_later_is_listed(home: Path) -> None:
     words = ("run", home / "plan.yaml", "--registration", home / "registered.yaml")
     command(*words, "--out", home / "longer")
-    said = command("run", "--resume", home / "longer", "-o", "deals=9")
+    said = command("run", "--resume", home / "longer", "--set", "deals=9")
     assert "the run departs from it: condition never: deals 8 was registered, and it is 9" in said
 
 
@@ -235,8 +235,8 @@ def test_a_registration_that_was_edited_or_removed_in_the_run_is_noticed(home: P
 
 
 def test_the_command_that_registers_says_how_to_run_it(tmp_path: Path) -> None:
-    said = command("register", "quickstart", "-o", "deals=2", "--out", tmp_path / "r.yaml")
-    assert "wolflab run quickstart -o deals=2 --registration" in said
+    said = command("register", "quickstart", "--set", "deals=2", "--out", tmp_path / "r.yaml")
+    assert "wolflab run quickstart --set deals=2 --registration" in said
 
 
 def test_a_registration_is_never_written_over(home: Path) -> None:

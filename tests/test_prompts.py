@@ -100,7 +100,7 @@ def test_a_persons_call_has_no_prompt_and_erased_words_leave_none(tmp_path: Path
 
     out, secret = tmp_path / "table", "owls lie at noon"
     lines = "1\n" + f"{secret}\n" * 5 + "1\n" * 400
-    typed(["play", "--human", "1", "--out", str(out), "--pace", "0", "--as", "Villager"], lines)
+    typed(["play", "--human", "1", "--out", str(out), "--pace", "0", "--role", "Villager"], lines)
     with Store.open_for_reading(out) as store:
         shown = list(prompts_of(store, 1))
         assert {bool(one.messages) for one in shown if one.seat == 0} == {False}

@@ -360,7 +360,7 @@ def test_a_learned_policy_plays(explored: Path, tmp_path: Path) -> None:
     ]
     assert all(sum(shares) == pytest.approx(1, abs=1e-5) for shares in chances)
     assert any(max(shares) > 1.05 / len(shares) for shares in chances)
-    begun = wolflab("train", "train-small", "-o", f"start={out / 'policy.safetensors'}")
+    begun = wolflab("train", "train-small", "--set", f"start={out / 'policy.safetensors'}")
     assert "was learned from recorded games and is linear" in begun.stderr.replace("\n", " ")
 
 
@@ -381,7 +381,7 @@ def test_too_few_games_and_wrong_flags_are_refused(explored: Path, tmp_path: Pat
         learn_from([few], tmp_path / "none", EMBEDDER)
     assert not (tmp_path / "none").exists()
     for words, why in (
-        (("--from", str(few), "-o", "a=b"), "takes no -o"),
+        (("--from", str(few), "--set", "a=b"), "takes no --set"),
         (("train-small", "--tokens", "0"), "goes with --from"),
     ):
         ended = wolflab("train", *words)
@@ -411,7 +411,7 @@ def test_rounds_behind_a_server_go_on_after_a_stop(tmp_path: Path) -> None:
         assert ended.returncode == 0, ended.stderr
         undisturbed = server.answered
         server.faults.extend(Fault("status") for _ in range(20))
-        changes = "-o", "budget.tokens=150000", "-o", "workers=2"
+        changes = "--set", "budget.tokens=150000", "--set", "workers=2"
         ended = wolflab("train", str(plan), "--yes", "--out", str(stopped), *changes)
         assert ended.returncode != 0
         assert "training.yaml" in ended.stdout
@@ -489,7 +489,7 @@ def test_texts_of_rounds_are_embedded_once_whatever_fails(
         assert "failed 2 times" in ended.stderr
         assert not stopped.exists()
         server.bodies.clear()
-        ended = wolflab("train", str(plan), "--out", str(stopped), "-o", "budget.tokens=5000")
+        ended = wolflab("train", str(plan), "--out", str(stopped), "--set", "budget.tokens=5000")
         assert (ended.returncode, "What was embedded is kept" in ended.stdout) == (1, True), ended
         assert texts_of(server)
         file = stopped / TRAINING

@@ -30,7 +30,7 @@ Story = dict[str, Any]
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("replay") / "run"
-    done = wolflab("run", "quickstart", "--out", str(path), "-o", "deals=2")
+    done = wolflab("run", "quickstart", "--out", str(path), "--set", "deals=2")
     assert done.returncode == 0, done.stderr
     return path
 

@@ -377,7 +377,7 @@ def test_the_second_poll_is_on_and_its_price_is_named() -> None:
             assert made.second_poll_calls == 6 * 7  # n (n - 1): each of the others judges 6 and votes
             said = second_poll_in_words(made)
             assert "up to 42 calls more a day" in said
-            assert "-o straw_polls=1 leaves it out" in said
+            assert "--set straw_polls=1 leaves it out" in said
     assert second_poll_in_words(load_experiment("helmsman-table1", ["straw_polls=1"])) == ""
     assert second_poll_in_words(load_experiment("helmsman-table1", village=True)) == ""
     assert second_poll_in_words(load_experiment("own-sheriff")) == "", "only the Sheriff waits on a server"

@@ -610,8 +610,8 @@ def test_a_limit_at_resume_holds_for_replies_that_never_came_and_these_say_so(tm
         data = game(server, timeout=0.2) | {"deals": 2, "budget": {"tokens": 15_000}}
         (tmp_path / "e.yaml").write_text(json.dumps(data))
         assert wolflab("run", "e.yaml", "--out", "r", cwd=tmp_path).returncode == 1
-        before, more = len(server.bodies), ("-o", "budget.tokens=90000000")
-        done = wolflab("run", "--resume", "r", "-o", "others.model.max_tokens=300", *more, cwd=tmp_path)
+        before, more = len(server.bodies), ("--set", "budget.tokens=90000000")
+        done = wolflab("run", "--resume", "r", "--set", "others.model.max_tokens=300", *more, cwd=tmp_path)
         assert done.returncode in (0, 3), done.stdout + done.stderr
         assert "a call that was not over in time is asked again with this max_tokens" in done.stdout
         limited = [one for one in server.bodies[before:] if "max_tokens" in one]
@@ -949,7 +949,7 @@ def test_places_are_read_as_people_write_them(
 
 
 def check(server: FakeServer, *more: str) -> Any:
-    return wolflab("models", "--check", "wolf-1", "-o", f"base_url={server.base_url}", *more)
+    return wolflab("models", "--check", "wolf-1", "--set", f"base_url={server.base_url}", *more)
 
 
 def test_the_check_asks_what_a_game_asks() -> None:
@@ -986,7 +986,7 @@ def test_a_question_that_fails_takes_the_others_replies_away_from_nobody() -> No
             return super()._completion(asked)
 
     with running(Fails()) as server:
-        done = check(server, "-o", "retries=0")
+        done = check(server, "--set", "retries=0")
         assert done.returncode == 1
         assert done.stdout.count(": usable (") == 3
         assert "a judgement of the others: no reply: model 'wolf-1': the server at" in done.stdout

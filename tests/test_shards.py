@@ -81,7 +81,7 @@ def test_the_pages_script_and_a_merge_give_the_run_that_was_played_at_once(tmp_p
         stopped = records(tmp_path / "merged")
         assert {row[4] for row in stopped} == {"done", "void", "planned"}
     wolflab("run", "--resume", "merged", cwd=tmp_path)
-    wolflab("run", "quickstart", "-o", "deals=4", "--out", "whole", cwd=tmp_path)
+    wolflab("run", "quickstart", "--set", "deals=4", "--out", "whole", cwd=tmp_path)
     assert records(tmp_path / "merged") == records(tmp_path / "whole")
     assert table(tmp_path / "merged", "rows") == table(tmp_path / "whole", "rows")
     for file in ("experiment.yaml", "report.json", "report.html"):
@@ -136,7 +136,7 @@ def test_forks_stay_with_their_parents(tmp_path: Path) -> None:
 
 def test_a_tournament_with_a_policy_is_merged_with_its_files(tmp_path: Path) -> None:
     entrants = ("--entrant", "small-atomic", "--entrant", "random")
-    words = ("tournament", *entrants, "--deals", "2", "--mixed", "-o", "model=village", "--out")
+    words = ("tournament", *entrants, "--deals", "2", "--mixed", "--set", "model=village", "--out")
     for out, more in (("whole", ()), ("1", ("--shard", "1/2")), ("2", ("--shard", "2/2"))):
         assert wolflab(*words, out, *more, cwd=tmp_path).returncode == 0
     assert wolflab("merge", "2", "1", "--out", "merged", cwd=tmp_path).returncode == 0
@@ -147,7 +147,7 @@ def test_a_tournament_with_a_policy_is_merged_with_its_files(tmp_path: Path) -> 
             assert (tmp_path / "merged" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes(), file
     assert records(tmp_path / "merged") == records(tmp_path / "whole")
     stops = "stop={every: 1, width: 0.1}"
-    refused = wolflab(*words[:-4], "-o", "tables=cells", "-o", stops, "--shard", "1/2", cwd=tmp_path)
+    refused = wolflab(*words[:-4], "--set", "tables=cells", "--set", stops, "--shard", "1/2", cwd=tmp_path)
     assert "which no shard has; take out stop" in refused.stderr
 
 

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from command_line import called
+from command_line import called, wolflab
 from study_helpers import FILE, SECRET, Arrivals, Visitor, holding, in_study, people_answer, written
 from web_helpers import now, played
 from wolflab.cli import app
@@ -31,7 +31,6 @@ from wolflab.lab.studies.training import TrainedGame, trained_games
 from wolflab.rules import ROLES
 from wolflab.text.people import PersonAnswer
 from wolflab.ui.commands.erase import erase
-from wolflab.ui.commands.export import export
 from wolflab.ui.replay.replay_page import replay_of
 from wolflab.ui.report.notebook import open_run
 from wolflab.ui.study import study_server as houses
@@ -625,7 +624,7 @@ def test_exports_go_with_somebody_who_has_answered_and_said_nothing(tmp_path: Pa
 
     async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("rules")
-        called(export, run, None, ["data"], texts=True)
+        wolflab("export", str(run), "--format", "data", "--texts")
         assert [row["answer"] for row in open_run(run).answers.rows()] == ["Yes"]
         await one.post("/study/withdraw", code=server.new_withdrawal(one.person))
 

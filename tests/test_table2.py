@@ -252,9 +252,9 @@ def server() -> Iterator[FakeServer]:
 def test_both_models_are_asked_at_one_address_and_the_opponents_version_is_told(
     server: FakeServer, tmp_path: Path
 ) -> None:
-    words = ["run", "helmsman-table2", "-o", "deals=1", "--out", "r"]
+    words = ["run", "helmsman-table2", "--set", "deals=1", "--out", "r"]
     for name, model in (("base", "smol"), ("tuned", "smol-tuned")):
-        words += ["-o", f'{name}.model={{model: {model}, base_url: "{server.base_url}"}}']
+        words += ["--set", f'{name}.model={{model: {model}, base_url: "{server.base_url}"}}']
     told = wolflab(*words, cwd=tmp_path)
     assert told.returncode in (0, 3), told.stderr
     assert {body["model"] for body in server.bodies} == {"smol", "smol-tuned"}

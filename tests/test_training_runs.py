@@ -799,7 +799,7 @@ def test_the_command_that_exploits(tmp_path: Path) -> None:
     words = ["exploit", "deductive-004", "--side", "village", "--out", str(out)]
     words += ["--updates", "1", "--episodes", "3", "--deals", "3"]
     for change in ("training.cloning.episodes=3", "evaluation.every=0", "workers=1"):
-        words += ["-o", change]
+        words += ["--set", change]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     assert "Lower bound" in done.output
@@ -952,7 +952,7 @@ def test_the_commands(tmp_path: Path) -> None:
     out = tmp_path / "run"
     runner = CliRunner()
     done = runner.invoke(
-        app, ["train", str(file), "--seed", "5", "-o", "training.updates=1", "--out", str(out)]
+        app, ["train", str(file), "--seed", "5", "--set", "training.updates=1", "--out", str(out)]
     )
     assert done.exit_code == 0, done.output
     assert (out / "seed-5" / "policy.safetensors").is_file()

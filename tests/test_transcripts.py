@@ -385,13 +385,13 @@ def test_what_people_said_is_told_on_request_and_gone_when_erased(tmp_path: Path
     def exported(*words: str) -> tuple[str, str]:
         """All that is in the log and in the Parquet file."""
         to = tmp_path / "out"
-        typed(["export", str(out), str(to), "--to", "inspect", "--to", "scout", *words])
+        typed(["export", str(out), "-o", str(to), "--format", "inspect", "--format", "scout", *words])
         (log,) = logs_in(to / "inspect").values()
         return json.dumps(log.samples) + json.dumps(log.summaries), json.dumps(parquet_rows(to / "scout"))
 
     out, secret = tmp_path / "table", "owls lie at noon"
     lines = "1\n" + f"{secret}\n" * 5 + "1\n" * 400
-    seat = ["--human", "1", "--as", "Villager", "-o", "player_1.person=anna"]
+    seat = ["--human", "1", "--role", "Villager", "--set", "player_1.person=anna"]
     typed(["play", "--out", str(out), "--pace", "0", *seat], lines)
     for text in exported():
         assert secret not in text
@@ -510,7 +510,7 @@ def test_no_word_of_scouts_is_a_column_of_ours() -> None:
 
 
 def test_the_command_writes_into_the_run_where_no_folder_is_named(store: Store) -> None:
-    done = command_line.wolflab("export", str(store.path), "--to", "inspect")
+    done = command_line.wolflab("export", str(store.path), "--format", "inspect")
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
     assert re.search(r"2 logs with \d+ samples written to .*/exported/inspect", said)
@@ -519,13 +519,13 @@ def test_the_command_writes_into_the_run_where_no_folder_is_named(store: Store) 
 
 @pytest.mark.slow
 def test_all_are_the_four_forms_of_our_own(store: Store, tmp_path: Path) -> None:
-    done = command_line.wolflab("export", str(store.path), str(tmp_path), "--as", "all", "--texts")
+    done = command_line.wolflab("export", str(store.path), "-o", str(tmp_path), "--format", "all", "--texts")
     assert done.returncode == 0, done.stderr
     assert not {"inspect", "scout"} & {path.name for path in tmp_path.iterdir()}
 
 
 def test_texts_of_what_has_none_are_refused(store: Store, tmp_path: Path) -> None:
-    done = command_line.wolflab("export", str(store.path), str(tmp_path), "--texts")
+    done = command_line.wolflab("export", str(store.path), "-o", str(tmp_path), "--texts")
     assert done.returncode == 2
-    assert "add --as data, inspect or scout" in " ".join(done.stderr.split())
+    assert "add --format data, inspect or scout" in " ".join(done.stderr.split())
     assert Said  # what `--texts` is about

@@ -267,7 +267,7 @@ def test_a_spent_budget_is_told_in_one_line_whatever_it_leaves_undone(tmp_path: 
         assert text.count(line) == 1
         assert text.count("unfinished: ") == 1
     told = f"Some games are not over. Go on with a higher budget: wolflab run --resume {tmp_path / 'r'}"
-    proposed = re.search(rf"{re.escape(told)} -o budget.tokens=(\d+)", ran.stdout)
+    proposed = re.search(rf"{re.escape(told)} --set budget.tokens=(\d+)", ran.stdout)
     assert proposed is not None, ran.stdout
     assert 40_000 <= int(proposed[1]) < 60_000
     assert ran.stdout.count(SHORT_GAMES_FIRST) == 1

@@ -398,7 +398,7 @@ def item_with(**changes: Any) -> Item:
         ),
         ([item_with(form="open", answer_type="number", answer="many")], (), "'many'"),
         ([GOOD], ("--rules-text", "both"), "--rules-text: got 'both'; write yes or no"),
-        ([GOOD], ("--to", "xml"), "--to: got 'xml'; write hf, lm-eval or inspect"),
+        ([GOOD], ("--format", "xml"), "--format: got 'xml'; write hf, lm-eval or inspect"),
     ],
 )
 def test_what_cannot_be_exported_is_refused_in_one_sentence(
@@ -406,7 +406,16 @@ def test_what_cannot_be_exported_is_refused_in_one_sentence(
 ) -> None:
     write_items(tmp_path / "questions.jsonl", items)
     out = tmp_path / "out"
-    asked = ["wwqa", "export", str(tmp_path / "questions.jsonl"), "--to", "lm-eval", "-o", str(out), *words]
+    asked = [
+        "wwqa",
+        "export",
+        str(tmp_path / "questions.jsonl"),
+        "--format",
+        "lm-eval",
+        "-o",
+        str(out),
+        *words,
+    ]
     done = wolflab(*asked)
     assert done.returncode == 2, done.stdout
     assert sentence in done.stderr
@@ -416,7 +425,7 @@ def test_what_cannot_be_exported_is_refused_in_one_sentence(
 
 def test_a_folder_in_use_is_left_alone(file: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
-    done = wolflab("wwqa", "export", str(file), "--to", "hf", "-o", str(tmp_path))
+    done = wolflab("wwqa", "export", str(file), "--format", "hf", "-o", str(tmp_path))
     assert done.returncode == 2
     assert "name a new or an empty folder" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
@@ -437,7 +446,9 @@ def test_a_folder_in_use_is_left_alone(file: Path, tmp_path: Path) -> None:
 def test_files_of_others_are_refused(inside: str, sentence: str, tmp_path: Path) -> None:
     """A line that is no question is not left out in silence."""
     (tmp_path / "binary.json").write_text(inside)
-    done = wolflab("wwqa", "export", str(tmp_path / "binary.json"), "--to", "hf", "-o", str(tmp_path / "out"))
+    done = wolflab(
+        "wwqa", "export", str(tmp_path / "binary.json"), "--format", "hf", "-o", str(tmp_path / "out")
+    )
     assert done.returncode == 2
     assert sentence in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
@@ -446,7 +457,7 @@ def test_files_of_others_are_refused(inside: str, sentence: str, tmp_path: Path)
 def test_the_command_writes_what_it_says(file: Path, tmp_path: Path) -> None:
     for to in TARGETS:
         out = tmp_path / to
-        done = wolflab("wwqa", "export", str(file), "--to", to, "-o", str(out))
+        done = wolflab("wwqa", "export", str(file), "--format", to, "-o", str(out))
         assert done.returncode == 0, done.stderr
         assert {path.name: path.read_bytes() for path in out.iterdir()} == exported(file, to)
         lines = sum(len(path.read_bytes().splitlines()) for path in out.glob("*.jsonl"))

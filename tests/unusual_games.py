@@ -717,7 +717,7 @@ def pages(run: Path) -> Iterator[str]:
         ["replay", str(run), "1"],
         ["errors", str(run)],
         ["status", str(run)],
-        ["export", str(run), str(run / "out"), "--as", "records", "--as", "data", "--texts"],
+        ["export", str(run), "-o", str(run / "out"), "--format", "records", "--format", "data", "--texts"],
     ):
         done = wolflab(*words)
         if done.returncode:

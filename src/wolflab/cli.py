@@ -116,12 +116,15 @@ class _LazyCommand(TyperCommand):
 
         return get_group(commands).commands[self._path]
 
-    def make_context(self, *given: Any, **more: Any) -> Any:
+    def make_context(self, info_name: str | None, args: list[str], *given: Any, **more: Any) -> Any:
         """See typer. From here on the loaded command does the work."""
         from .ui.commands.options import ask_about_keys
+        from .ui.commands.spellings import respelled
 
         ask_about_keys(False)
-        return self.loaded().make_context(*given, **more)
+        command = self.loaded()
+        options = {name for parameter in command.params for name in parameter.opts}
+        return command.make_context(info_name, respelled(self._path, options, args), *given, **more)
 
 
 class _Group(TyperGroup):

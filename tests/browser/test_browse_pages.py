@@ -35,7 +35,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for words in (
-            "run quickstart --out run -o deals=3 -o interview=true",
+            "run quickstart --out run --set deals=3 --set interview=true",
             "tournament --entrant random --entrant vanilla --deals 1 --out met",
         ):
             command(words)

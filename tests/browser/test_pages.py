@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.drawn, pytest.mark.filterwarnings("ignore")]
 
 PAGES = {
-    "report": ("run quickstart --out run -o deals=3", "run/report.html"),
+    "report": ("run quickstart --out run --set deals=3", "run/report.html"),
     "comparison": (
-        "run quickstart --out other -o deals=3 -o others.model.noise=0.5; "
+        "run quickstart --out other --set deals=3 --set others.model.noise=0.5; "
         "compare run other --out compared.html",
         "compared.html",
     ),

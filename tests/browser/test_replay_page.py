@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore")]
 
 GAMES = {
-    "sheriff": "run quickstart --out {} -o deals=1",
+    "sheriff": "run quickstart --out {} --set deals=1",
     "witch": "tournament --rules witch --entrant reflective --entrant random --deals 1 --out {}",
     "doctor": "tournament --rules doctor --entrant strategic --entrant random --deals 1 --out {}",
 }

@@ -104,7 +104,7 @@ def ours(evaluation: Path) -> Answers:
 def harness(program: Program, smollm: str, file: Path) -> Path:
     """Where lm-evaluation-harness wrote its results."""
     folder, out = file.parent / "lm-eval", file.parent / "harness"
-    program("-m", "wolflab", "wwqa", "export", file, "--to", "lm-eval", "-o", folder)
+    program("-m", "wolflab", "wwqa", "export", file, "--format", "lm-eval", "-o", folder)
     arguments = f"model=smollm2,base_url={smollm}/chat/completions,num_concurrent=1,max_retries=1,timeout=600"
     program(
         *("-m", "lm_eval", "--model", "local-chat-completions", "--apply_chat_template"),
@@ -118,7 +118,7 @@ def harness(program: Program, smollm: str, file: Path) -> Path:
 def inspected(program: Program, file: Path) -> Path:
     """Where Inspect wrote its logs. It takes no absolute path to a task."""
     out = file.parent / "logs"
-    program("-m", "wolflab", "wwqa", "export", file, "--to", "inspect", "-o", "inspect")
+    program("-m", "wolflab", "wwqa", "export", file, "--format", "inspect", "-o", "inspect")
     program(
         *("-m", "inspect_ai", "eval", "inspect/wwqa.py", "--model", "openai-api/local/smollm2"),
         *("--max-connections", 1, "--log-dir", out, "--log-format", "json", "--display", "plain"),
@@ -229,7 +229,7 @@ def test_a_data_set_loads(program: Program, kinds: tuple[str, ...], tmp_path: Pa
     items = build_items(SHERIFF, ITEMS, seed=1, kinds=kinds).items
     write_items(tmp_path / "questions.jsonl", items)
     folder = tmp_path / "hf"
-    program("-m", "wolflab", "wwqa", "export", tmp_path / "questions.jsonl", "--to", "hf", "-o", folder)
+    program("-m", "wolflab", "wwqa", "export", tmp_path / "questions.jsonl", "--format", "hf", "-o", folder)
     script = tmp_path / "load.py"
     script.write_text(
         "import datasets, json, sys\n"

@@ -140,7 +140,7 @@ def test_the_command_of_the_page_plays_and_prints_nothing_of_ray(tmp_path: Path)
         for line in block.text.splitlines()
         if line.startswith("wolflab run quickstart --engine ray")
     ]
-    words = [sys.executable, "-m", *command.split(), "-o", "deals=2"]
+    words = [sys.executable, "-m", *command.split(), "--set", "deals=2"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=WAIT, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
@@ -168,7 +168,9 @@ def test_a_cluster_that_runs_is_used_and_left_as_it_is(tmp_path: Path) -> None:
                 assert time.monotonic() < end, log.read_text()
                 time.sleep(0.2)
             for name, address in (("node", f"127.0.0.1:{port}"), ("client", f"ray://127.0.0.1:{client}")):
-                words = f"quickstart --engine ray -o ray.address={address} -o deals=2 --out {name}".split()
+                words = (
+                    f"quickstart --engine ray --set ray.address={address} --set deals=2 --out {name}".split()
+                )
                 done = subprocess.run(
                     [sys.executable, "-m", "wolflab", "run", *words],
                     cwd=tmp_path,

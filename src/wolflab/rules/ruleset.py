@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from functools import cached_property
 from types import MappingProxyType
 
@@ -318,7 +319,9 @@ SUMMARIES: Mapping[str, str] = MappingProxyType({rules.name: about for rules, ab
 def preset(name: str) -> Ruleset:
     """The ruleset of that name; RulesetError lists the known ones."""
     if not isinstance(name, str) or name not in PRESETS:
-        raise RulesetError("rules", f"there is no preset {name!r}; known are {', '.join(PRESETS)}")
+        near = get_close_matches(str(name), PRESETS, 1)
+        meant = f"did you mean {near[0]}?" if near else f"known are {', '.join(PRESETS)}"
+        raise RulesetError("rules", f"there is no preset {name!r}; {meant}")
     return PRESETS[name]
 
 

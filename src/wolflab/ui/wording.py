@@ -30,7 +30,7 @@ from ..usage import AttemptTotals
 _LONGEST = 80
 """The most characters of one value in words."""
 _CHANGE = 60
-"""The most characters of a change that `-o` was given."""
+"""The most characters of a change that `--set` was given."""
 _MOST = 8
 """The most settings listed for one place; very different arms are better read in their files."""
 _NAMED = 4
@@ -158,7 +158,7 @@ def second_poll_in_words(experiment: Experiment) -> str:
         takes = f"takes up to {counted(calls, 'call')} more a day, retries aside"
     return (
         "The straw poll is taken twice (straw_polls: 2), so that DC can be told from chance. "
-        f"The second {takes}; -o straw_polls=1 leaves it out."
+        f"The second {takes}; --set straw_polls=1 leaves it out."
     )
 
 
@@ -205,15 +205,15 @@ def registration_in_words(kept: KeptRegistration | None) -> str:
 
 
 def renaming_in_words(renamed: RenamedCondition) -> str:
-    """A sentence on conditions that `-o` changed."""
-    after = " ".join(f"-o {_change(change)}" for change in renamed.changes)
+    """A sentence on conditions that `--set` changed."""
+    after = " ".join(f"--set {_change(change)}" for change in renamed.changes)
     if len(renamed.of) > 1:
         return f"{listed(renamed.of)} are the same after {after}: played once, as {renamed.name}."
     return f"{renamed.of[0]} of the file is called {renamed.name} here: {after} changes who plays."
 
 
 def _change(change: str) -> str:
-    """A change that `-o` was given. Of a mapping only the place is shown, since it may hold an address."""
+    """A change that `--set` was given. Of a mapping only the place is shown, since it may hold an address."""
     place, _, value = change.partition("=")
     return f"{place}={{…}}" if value.lstrip().startswith("{") else cut(change, _CHANGE)
 

@@ -72,7 +72,7 @@ def exported(path: Path, to: ExportTarget, rules_text: bool = True, built_with: 
     }
     if not splits:
         raise WolflabError(
-            f"{path}: it has no test questions ({', '.join(TEST_SPLITS)}); `--to hf` takes what it has"
+            f"{path}: it has no test questions ({', '.join(TEST_SPLITS)}); `--format hf` takes what it has"
         )
     encode = msgspec.json.Encoder().encode_lines
     made = {
@@ -170,7 +170,7 @@ def _card(path: Path, splits: Mapping[str, Sequence[Item]], rules_text: bool, bu
         built_with=f"`{built_with}`" if built_with else "the questions do not say which command made them",
         rules="; ".join(told),
         digest=sha256(read_file(path)).hexdigest(),
-        command=f"wolflab wwqa export {path.name} --to hf --rules-text {'yes' if rules_text else 'no'}",
+        command=f"wolflab wwqa export {path.name} --format hf --rules-text {'yes' if rules_text else 'no'}",
         derived=f"{sum(bool(item.derivation) for item in items):,}",
         caveat=_CAVEAT[rules_text],
     )

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
-from ...fields import Part
+from ...fields import Part, nearest
 from ...metrics.choices import STUDIES
 from ...metrics.registry import MEASURES
 from ...rules import WORDINGS, Ruleset
@@ -147,7 +147,7 @@ class Experiment(Part):
     curve: CurveSpec | None = None
     """Conditions at several values of one quantity, drawn as curves."""
     renamed: list[RenamedCondition] = Field(default_factory=list)
-    """Conditions that `-o` renamed or merged; written by Wolflab."""
+    """Conditions that `--set` renamed or merged; written by Wolflab."""
     shard: Shard | None = None
     """The part of the games that is played (`lab.plans.shards`); written by Wolflab."""
     _rulesets: dict[str, Ruleset] = PrivateAttr(default_factory=dict)
@@ -593,7 +593,7 @@ class Experiment(Part):
         for place in merged:
             if place not in known:
                 raise ValueError(
-                    f"players: there is no place {place!r} under these rules; use one of {', '.join(known)}"
+                    f"players: there is no place {place!r} under these rules; {nearest(place, known)}"
                 )
         if "sheriff" in merged and rules.sheriff == "none":
             raise ValueError("players.sheriff: these rules have no Sheriff; set rules.sheriff")

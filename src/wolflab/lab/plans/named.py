@@ -1,7 +1,7 @@
 """Players that a file defines once (`named`) and seats by name in several conditions.
 
 It works on plain values, before they are validated: where a player is expected, a name stands for all of that
-player's fields. One change (``-o NAME.model=…``) then applies at every seat of that player.
+player's fields. One change (``--set NAME.model=…``) then applies at every seat of that player.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...errors import ExperimentError
 from ...rules import ROLES
 
 _TAKEN = frozenset(("others", "sheriff", "werewolves", "village", *ROLES))
-"""Names of places: a named player must not have one, because ``-o`` could not tell the two apart."""
+"""Names of places: a named player must not have one, because ``--set`` could not tell the two apart."""
 
 
 def is_named(data: Mapping[str, Any], path: str) -> bool:

@@ -1,5 +1,5 @@
-"""Overrides of an experiment's plain values, applied before validation: ``-o place.to.change=value`` with a
-value in YAML, or a path and a value from Python.
+"""Overrides of an experiment's plain values, applied before validation: ``--set place.to.change=value`` with
+a value in YAML, or a path and a value from Python.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Change(str):
 
 
 def changes_of(overrides: Mapping[str, Any] | Sequence[str]) -> list[Change]:
-    """Overrides from Python: path → value, or texts as for `-o`; ExperimentError for anything else."""
+    """Overrides from Python: path → value, or texts as for `--set`; ExperimentError for anything else."""
     if isinstance(overrides, Mapping):
         for path in overrides:
             if not isinstance(path, str) or not path:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from difflib import get_close_matches
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,10 @@ def by_name(given: str) -> dict[str, Any]:
     if name in SCRIPTS:
         return {"recipe": {"name": "diverse-004", "propose": {"choose": "script", "script": name}}, **own}
     if not name.endswith(SUFFIX) and name not in shipped_policies():
+        if near := get_close_matches(name, (*RECIPES, *SCRIPTS, *shipped_policies()), 1):
+            raise ExperimentError(
+                f"{given}: there is no recipe and no policy {name!r}; did you mean {near[0]}?"
+            )
         raise ExperimentError(
             f"{given}: there is no recipe and no policy {name!r}; known are the recipes {MODEL_FREE}, "
             f"{', '.join(RECIPES)}, the scripts {', '.join(SCRIPTS)}, the policies "

@@ -1,7 +1,7 @@
-"""Merges and renames conditions, and entrants, when `-o` changes who plays (`specs.RenamedCondition`).
+"""Merges and renames conditions, and entrants, when `--set` changes who plays (`specs.RenamedCondition`).
 
-Conditions that `-o` makes equal are played once. A condition keeps its name as long as it keeps what sets it
-apart: the changes of players and rules in its file, or, for a condition without such changes, the settings
+Conditions that `--set` makes equal are played once. A condition keeps its name as long as it keeps what sets
+it apart: the changes of players and rules in its file, or, for a condition without such changes, the settings
 that the others change. It keeps these if its rules and at least one of its places are unchanged. A setting
 belongs to its model or recipe: the same setting of another model is another one. A policy that is given to
 all players, or to a named one, takes no name away.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -107,9 +108,10 @@ def _text(source: str | Path, kind: str, folder: str) -> tuple[str, str]:
         ):
             raise ExperimentError(f"{name} is a shipped {other}; it is run by: wolflab {command} {name}")
     alike = [name for name, text in known.items() if shipped_kind(text) == kind]
-    raise ExperimentError(
-        f"there is no file {str(source)!r} and no shipped {kind} of that name; shipped are {', '.join(alike)}"
-    )
+    beside = {file.name: file for file in path.parent.glob("*.yaml")}
+    near = get_close_matches(path.name, [*alike, *beside], 1)
+    meant = f"did you mean {beside.get(near[0], near[0])}?" if near else f"shipped are {', '.join(alike)}"
+    raise ExperimentError(f"there is no file {str(source)!r} and no shipped {kind} of that name; {meant}")
 
 
 def shipped_kind(text: str) -> str:

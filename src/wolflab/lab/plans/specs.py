@@ -450,9 +450,9 @@ class Condition(Part):
 
 
 class RenamedCondition(Part):
-    """A condition that `-o` renamed, or merged from several that it made equal.
+    """A condition that `--set` renamed, or merged from several that it made equal.
 
-    name: the new name; of: the conditions of the file; changes: those of `-o`.
+    name: the new name; of: the conditions of the file; changes: those of `--set`.
     """
 
     name: str

@@ -119,7 +119,7 @@ class Tournament(Part):
     village: dict[str, Any] | None = None
     """The changes that `--village` makes, so that it runs on the built-in player."""
     renamed: list[RenamedCondition] = Field(default_factory=list)
-    """Entrants that `-o` renamed; written by Wolflab."""
+    """Entrants that `--set` renamed; written by Wolflab."""
 
     @model_validator(mode="before")
     @classmethod
@@ -322,7 +322,7 @@ def make_tournament(
     if not made.experiment(where).built_in and village:
         raise ExperimentError(
             f"{where}: with --village everybody is the built-in player; leave all models out (an entrant's, "
-            "@MODEL, -o …model=…), and give a file that names one a part village: {model: village}"
+            "@MODEL, --set …model=…), and give a file that names one a part village: {model: village}"
         )
     return made
 

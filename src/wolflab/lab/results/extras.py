@@ -44,9 +44,9 @@ class Uncompared:
 class Extras:
     """See the module. sources: conditions that only provide experience for others.
 
-    begun: date and version. renamed: conditions that `-o` renamed or merged. estimated: a sentence for each
-    model whose tokens no server counted. attempts: those without a reply. trained: games of a study whose
-    cards a person had trained with. registered: how the run keeps to its registration, if it has one.
+    begun: date and version. renamed: conditions that `--set` renamed or merged. estimated: a sentence for
+    each model whose tokens no server counted. attempts: those without a reply. trained: games of a study
+    whose cards a person had trained with. registered: how the run keeps to its registration, if it has one.
     repeatability: of the models behind servers, in runs with forks.
     """
 

@@ -57,7 +57,7 @@ class CheckedModel(NamedTuple):
 
 
 async def check_in_a_game(given: str, settings: Sequence[str] = ()) -> CheckedModel:
-    """Check the model of a flag (`model_given`). settings: as for `-o`.
+    """Check the model of a flag (`model_given`). settings: as for `--set`.
 
     Raises ModelError if it cannot be reached.
     """

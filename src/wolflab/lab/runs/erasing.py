@@ -40,9 +40,9 @@ _MADE = {
 }
 """Files and folders of a run that a command can make again."""
 _REMOVED = {
-    ".parquet": "wolflab export RUN --as data",
-    ".eval": "wolflab export RUN --to inspect",
-    ".words.jsonl": "wolflab export RUN --as records",
+    ".parquet": "wolflab export RUN --format data",
+    ".eval": "wolflab export RUN --format inspect",
+    ".words.jsonl": "wolflab export RUN --format records",
 }
 """Suffixes of files that are removed if they contain the words, because nothing in them can be replaced."""
 _NO_WORDS = (".png", ".pdf", ".npy", ".npz", ".safetensors", ".pt", ".lock", "experiment.yaml", "study.yaml")

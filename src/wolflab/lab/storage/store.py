@@ -164,7 +164,7 @@ class Store(CallStore):
 
     @classmethod
     def resume(cls, path: Path, changes: Sequence[str] = ()) -> Self:
-        """See `CallStore.resume`. changes: of the run's file, as for `-o`; StoreError for one that changes
+        """See `CallStore.resume`. changes: of the run's file, as for `--set`; StoreError for one that changes
         what is played.
         """
         store = super().resume(path)
@@ -192,7 +192,7 @@ class Store(CallStore):
         changed = self._with(self.changes_now(changes))
         if decided := self.changed_condition(changed):
             raise StoreError(
-                f"-o {' -o '.join(changes)}: it decides what is played in condition {decided!r} of "
+                f"--set {' --set '.join(changes)}: it decides what is played in condition {decided!r} of "
                 f"{self.path}, whose games would no longer compare; a run that goes on can change its "
                 "budget, its concurrency, how many games it has, and how its servers are reached"
             )

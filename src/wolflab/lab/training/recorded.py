@@ -118,9 +118,9 @@ def _nothing(found: RecordedChoices) -> str:
             "as diverse"
         )
     told = "; ".join(f"{reason}: {n}" for reason, n in found.left_out.most_common())
-    remedy = "propose.explore, such as -o others.recipe.propose.explore.share=0.2"
+    remedy = "propose.explore, such as --set others.recipe.propose.explore.share=0.2"
     if found.left_out.keys() == {ONE_CANDIDATE}:
-        remedy = "several candidates, such as -o others.recipe.propose.candidates=3"
+        remedy = "several candidates, such as --set others.recipe.propose.candidates=3"
     return f"no choice can be learned from ({told}); play with {remedy}"
 
 

@@ -451,6 +451,6 @@ def _check_change(change: str) -> None:
     for said in ("opponent", "training.population"):
         if f"{path}.".startswith(f"{said}.") or f"{said}.".startswith(f"{path}."):
             raise ExperimentError(
-                f"-o {change}: the target says whom a best response is trained against, and --side which "
+                f"--set {change}: the target says whom a best response is trained against, and --side which "
                 "side learns; leave this change out"
             )

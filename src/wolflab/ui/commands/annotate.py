@@ -26,16 +26,16 @@ from ..terminal.tables import estimate_cell, in_line, noted_cell, print_fitted
 from ..wording import counted, counted_in_words
 from .batches import BatchView
 from .common import write_numbers
-from .options import ByBatch, RunPath, TokenBudget, UsdBudget, Yes, commands
+from .options import ByBatch, ModelSet, RunPath, TokenBudget, UsdBudget, Yes, commands
+from .run_names import GAMES, named
 
 TABLE, RESULT, MONITORED = "items.csv", "agreement.json", "monitorability.json"
 _WIDE = 120
 """Terminals with at least this many columns show two names on one line."""
 SampleDir = Annotated[Path, typer.Argument(help="The sample's directory.", show_default=False)]
-JudgeSettings = Annotated[
-    list[str], typer.Option("-o", "--set", help="A setting of the model: base_url=… (repeatable).")
+Moved = Annotated[
+    Path | None, typer.Option(help="Where the run is now, if it was moved.", callback=named(GAMES))
 ]
-Moved = Annotated[Path | None, typer.Option(help="Where the run is now, if it was moved.")]
 
 
 @commands.command(
@@ -73,7 +73,7 @@ def draw_sample(
 def judge_sample(
     sample: SampleDir,
     model: Annotated[str, typer.Option(help="Who judges (see `wolflab models`).", show_default=False)],
-    set_: JudgeSettings = [],
+    set_: ModelSet = [],
     behaviours: Annotated[bool, typer.Option("--behaviours", help="Judge the behaviours too.")] = False,
     tokens: TokenBudget = None,
     usd: UsdBudget = None,
@@ -117,7 +117,7 @@ def show_agreement(
 def monitor_sample(
     sample: SampleDir,
     model: Annotated[str, typer.Option(help="The reader (see `wolflab models`).", show_default=False)],
-    set_: JudgeSettings = [],
+    set_: ModelSet = [],
     tokens: TokenBudget = None,
     usd: UsdBudget = None,
     batch: ByBatch = False,

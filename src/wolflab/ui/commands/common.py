@@ -148,7 +148,7 @@ def preflight_models(
 ) -> None:
     """`runner.preflight`; if a key is missing, its error says how to name another model.
 
-    players: those that `-o` can change, by its names for them. keyless: the command that needs no key.
+    players: those that `--set` can change, by its names for them. keyless: the command that needs no key.
     run_path: the directory of a resumed run, which has pools and policies of its own.
     """
     builder = PlayerBuilder(experiment, run_path)
@@ -165,7 +165,7 @@ def preflight_models(
         lacking = builder.lacking_key(players)
         if not lacking:
             raise
-        others = " ".join(f"-o {shlex.quote(f'{name}.model')}=…" for name in lacking)
+        others = " ".join(f"--set {shlex.quote(f'{name}.model')}=…" for name in lacking)
         village = "" if keyless is None else f"; to try it without one, on the built-in player: {keyless}"
         raise ModelError(f"{error}; or name another model: {others}{village}") from None
 
@@ -349,9 +349,9 @@ def _higher(store: Store) -> str:
     budget, (tokens, usd, *_) = store.experiment.budget, store.spent()
     higher = ""
     if budget.tokens is not None and "tokens" in needed:
-        higher += f" -o budget.tokens={2 * max(budget.tokens, tokens + int(needed['tokens']))}"
+        higher += f" --set budget.tokens={2 * max(budget.tokens, tokens + int(needed['tokens']))}"
     if budget.usd is not None and "usd" in needed:
-        higher += f" -o budget.usd={2 * max(budget.usd, float(usd) + needed['usd']):.6g}"
+        higher += f" --set budget.usd={2 * max(budget.usd, float(usd) + needed['usd']):.6g}"
     return higher
 
 

@@ -22,6 +22,7 @@ from ..terminal.console import console, say
 from ..wording import counted
 from .common import bar
 from .options import Overwrite, SendKeys, commands
+from .run_names import GAMES, named
 
 PoolOut = Annotated[Path, typer.Option("-o", "--out", help="The new pool's file.", show_default=False)]
 
@@ -31,7 +32,10 @@ PoolOut = Annotated[Path, typer.Option("-o", "--out", help="The new pool's file.
     epilog="Example:  `wolflab experience build runs/… -o village.pool --games 40`",
 )
 def build_pool(
-    runs: Annotated[list[Path], typer.Argument(help="Runs with reflective players.", show_default=False)],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="Runs with reflective players.", callback=named(GAMES), show_default=False),
+    ],
     out: PoolOut,
     embedder: Annotated[
         str, typer.Option(help="hashing, minilm … or a server's, with its settings in braces.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -24,6 +25,8 @@ from ..terminal.console import console, say
 from ..terminal.tables import INSTRUMENT
 from ..wording import counted
 from .options import RunPath, commands
+from .run_names import CALLS, named
+from .spellings import warn
 
 EVERYTHING = "all"
 _FOR_OTHERS = ("inspect", "scout")
@@ -36,20 +39,24 @@ _CONTENTS = "contents.md"
 
 @commands.command(
     "export",
-    epilog="Examples:  `wolflab export runs/… records`  ·  "
-    "`wolflab export runs/… paper --as tables --as figures`  ·  `wolflab export runs/… --to inspect`",
+    epilog="Examples:  `wolflab export runs/… -o records`  ·  "
+    "`wolflab export runs/… -o paper --format tables --format figures`  ·  "
+    "`wolflab export runs/… --format inspect`",
+    context_settings={"allow_extra_args": True},
 )
 def export(
+    context: typer.Context,
     run: RunPath,
-    to: Annotated[
+    out: Annotated[
         Path | None,
-        typer.Argument(help="A directory (default: `exported` in the run's own).", show_default=False),
+        typer.Option(
+            "-o", "--out", help="A directory (default: `exported` in the run's own).", show_default=False
+        ),
     ] = None,
-    as_: Annotated[
+    format_: Annotated[
         list[str],
         typer.Option(
-            "--as",
-            "--to",
+            "--format",
             help="records: JSON lines of each game, and calls.jsonl; data: flat tables as Parquet and JSON "
             "lines; tables: the report's as CSV and LaTeX; figures: the report's as SVG, PNG and PDF; all: "
             "these four; inspect: eval logs of Inspect; scout: transcripts of Inspect Scout (repeatable).",
@@ -62,26 +69,35 @@ def export(
         ),
     ] = False,
     judge: Annotated[
-        list[Path], typer.Option(help="Data with the calls of this judge: its directory (repeatable).")
+        list[Path],
+        typer.Option(
+            help="Data with the calls of this judge: its directory (repeatable).", callback=named(CALLS)
+        ),
     ] = [],
 ) -> None:
     """Write a run's records, data, tables, figures or transcripts to files."""
-    unknown = [kind for kind in as_ if kind not in (*KINDS, EVERYTHING)]
+    unknown = [kind for kind in format_ if kind not in (*KINDS, EVERYTHING)]
     if unknown:
-        raise ExperimentError(f"--as {unknown[0]}: use {', '.join(KINDS)} or {EVERYTHING}")
-    wanted = [kind for kind in KINDS if kind in as_ or (EVERYTHING in as_ and kind not in _FOR_OTHERS)]
+        raise ExperimentError(f"--format {unknown[0]}: use {', '.join(KINDS)} or {EVERYTHING}")
+    wanted = [
+        kind for kind in KINDS if kind in format_ or (EVERYTHING in format_ and kind not in _FOR_OTHERS)
+    ]
     if judge and "data" not in wanted:
-        raise ExperimentError("--judge changes what is in the data: add --as data")
+        raise ExperimentError("--judge changes what is in the data: add --format data")
     if texts and not {"data", *_FOR_OTHERS} & {*wanted}:
         raise ExperimentError(
-            "--texts changes what is in data and transcripts: add --as data, inspect or scout"
+            "--texts changes what is in data and transcripts: add --format data, inspect or scout"
         )
     if {"data", "scout"} & {*wanted}:
         check_packages()  # before anything is written
     opened = open_run(run, judge)
-    to = run / HOME if to is None else to
+    if len(context.args) > 1 or (context.args and out is not None):
+        raise ExperimentError(f"{shlex.join(context.args)}: a directory is named with -o, and only one")
+    if context.args:
+        out = Path(context.args[0])
+        warn(f"a directory is now named with -o: wolflab export {shlex.quote(str(run))} -o {out}")
     for kind in wanted:
-        say(console(), KINDS[kind](opened, to, texts))
+        say(console(), KINDS[kind](opened, out or run / HOME, texts))
 
 
 def _records(run: OpenedRun, to: Path, texts: bool) -> str:

@@ -25,12 +25,12 @@ from .options import SendKeys, commands, finish
 @commands.command(
     "models",
     epilog="Examples:  `wolflab models`  ·  `wolflab models --check ollama/llama3.1`  ·  "
-    "`wolflab models --check my-model -o base_url=http://gpu-box:8000/v1`",
+    "`wolflab models --check my-model --set base_url=http://gpu-box:8000/v1`",
 )
 def models(
     check: Annotated[str | None, typer.Option(help="Ask this model what a game asks.")] = None,
     set_: Annotated[
-        list[str], typer.Option("--set", "-o", help="With --check, a setting of it (repeatable).")
+        list[str], typer.Option("--set", help="With --check, a setting of it (repeatable).")
     ] = [],
     yes: SendKeys = False,
 ) -> None:
@@ -39,7 +39,7 @@ def models(
     if check is not None:
         finish(_check_model(screen, check, set_))
     if set_:
-        raise typer.BadParameter("-o is a setting of the model that --check names")
+        raise typer.BadParameter("--set is a setting of the model that --check names")
     table = Table("model", "key", "key found")
     table.add_column("where", overflow="fold")
     for row in listing():

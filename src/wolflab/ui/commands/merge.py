@@ -15,17 +15,25 @@ from ..wording import counted
 from .common import begin_output, end, title_of
 from .options import commands
 from .run import report_run
+from .run_names import GAMES, named
 from .tournament import show_tournament
 
 
 @commands.command("merge", epilog="Example:  `wolflab merge shards/* --out runs/merged`")
 def merge(
     shards: Annotated[
-        list[Path], typer.Argument(help="The directories of all shards, in any order.", show_default=False)
+        list[Path],
+        typer.Argument(
+            help="The directories of all shards, in any order.", callback=named(GAMES), show_default=False
+        ),
     ],
     out: Annotated[
         Path,
-        typer.Option(help="Directory of the merged run; one that is there gets the shards that it lacks."),
+        typer.Option(
+            "-o",
+            "--out",
+            help="Directory of the merged run; one that is there gets the shards that it lacks.",
+        ),
     ],
     partial: Annotated[
         bool, typer.Option("--partial", help="Merge what is there, even if some shards are missing.")

@@ -10,6 +10,7 @@ import typer
 from ...models.servers import keys
 from ...rules import PRESETS
 from ..terminal.console import ExitCode, confirmed
+from .run_names import GAMES, named
 
 commands = typer.Typer(rich_markup_mode="markdown")
 """The commands of all imported modules, by their words: "run", "wwqa build"."""
@@ -45,17 +46,26 @@ def check_alone(context: typer.Context, besides: tuple[str, ...] = ()) -> None:
 # -- a run ------------------------------------------------------------------------------------
 
 RunPath = Annotated[
-    Path, typer.Argument(help="A run's directory, as printed by `wolflab run`.", show_default=False)
+    Path,
+    typer.Argument(
+        help="A run: its directory, its name in runs/, or latest.",
+        callback=named(GAMES),
+        show_default=False,
+    ),
 ]
-Set = Annotated[
-    list[str], typer.Option("-o", "--set", help="Change a field: place.to.change=value (repeatable).")
-]
+Set = Annotated[list[str], typer.Option("--set", help="Change a field: place.to.change=value (repeatable).")]
 OnVillage = Annotated[
     bool, typer.Option("--village", help="Run it on the built-in player (an instrument check).")
 ]
-Out = Annotated[Path | None, typer.Option(help="Directory of this run (default: a new one under runs/).")]
+Out = Annotated[
+    Path | None, typer.Option("-o", "--out", help="Directory of this run (default: a new one under runs/).")
+]
 Resume = Annotated[
-    Path | None, typer.Option(help="Resume this run where it stopped; -o changes its budget, concurrency …")
+    Path | None,
+    typer.Option(
+        help="Resume this run where it stopped; --set changes its budget, concurrency …",
+        callback=named(GAMES),
+    ),
 ]
 ShardOf = Annotated[
     str | None,
@@ -63,7 +73,7 @@ ShardOf = Annotated[
 ]
 OnEngine = Annotated[
     str | None,
-    typer.Option("--engine", help="Where workers play: local, or ray (a cluster; as -o engine=ray)."),
+    typer.Option("--engine", help="Where workers play: local, or ray (a cluster; as --set engine=ray)."),
 ]
 Yes = Annotated[
     bool,

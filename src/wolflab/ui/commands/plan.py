@@ -14,7 +14,7 @@ from .options import OnVillage, SendKeys, Set, commands
 @commands.command(
     "plan",
     epilog="Examples:  `wolflab plan helmsman-table1`  ·  "
-    "`wolflab plan quickstart -o sheriff.model=openai/gpt-4o-mini --ask 24`",
+    "`wolflab plan quickstart --set sheriff.model=openai/gpt-4o-mini --ask 24`",
 )
 def plan(
     experiment: Annotated[str, typer.Argument(help="A YAML file, or the name of a shipped one.")],

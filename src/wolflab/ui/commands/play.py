@@ -32,6 +32,7 @@ from ..terminal.keyboard import Keyboard
 from ..terminal.seat import AwayFromTable, TerminalTable
 from .common import resumed, set_resume_command
 from .options import Preset, SendKeys, Set, check_alone, commands
+from .run_names import GAMES, named
 from .show import seat_of
 
 _OF_MANY = frozenset(
@@ -77,13 +78,16 @@ def play(
     pace: Annotated[
         float | None, typer.Option(help="Seconds to rest after each line (default: 0.3 in a terminal).")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Keep the game as a run in this directory.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="Keep the game as a run in this directory.")
+    ] = None,
     human: Annotated[
         str | None, typer.Option(help="Play yourself, at this seat: its name or number.", show_default=False)
     ] = None,
-    as_: Annotated[str, typer.Option("--as", help="With --human: the role that you are to be dealt.")] = "",
+    role: Annotated[str, typer.Option(help="With --human: the role that you are to be dealt.")] = "",
     resume: Annotated[
-        Path | None, typer.Option(help="Go on with a game that you left.", show_default=False)
+        Path | None,
+        typer.Option(help="Go on with a game that you left.", callback=named(GAMES), show_default=False),
     ] = None,
     yes: SendKeys = False,
 ) -> None:
@@ -94,8 +98,8 @@ def play(
     if resume is not None:
         _resume(resume, pace)
         return
-    if as_ and human is None:
-        raise typer.BadParameter("--as says which role you play; name your seat with --human")
+    if role and human is None:
+        raise typer.BadParameter("--role says which role you play; name your seat with --human")
     player = {"recipe": recipe} if recipe == "random" else {"recipe": recipe, "model": model_given(model)}
     data: dict[str, Any] = {
         "name": "play",
@@ -106,7 +110,7 @@ def play(
         "redraw_void": False,
     }
     _refuse_of_many(set_)
-    experiment = build(data, set_ if human is None else _take_seat(data, set_, human, as_), where=_WHERE)
+    experiment = build(data, set_ if human is None else _take_seat(data, set_, human, role), where=_WHERE)
     own_seat = _own_seat(experiment)
     if own_seat is not None:
         if thoughts:
@@ -126,8 +130,8 @@ def _refuse_of_many(changes: Sequence[str]) -> None:
         field, _, within = change.partition("=")[0].partition(".")
         if field in _OF_MANY and not (field == "village" and within):  # `override` has a better sentence
             raise ExperimentError(
-                f"-o {change}: play plays one game, for which {field} says nothing; several are played by: "
-                "wolflab run"
+                f"--set {change}: play plays one game, for which {field} says nothing; several are played "
+                "by: wolflab run"
             )
 
 
@@ -146,9 +150,9 @@ def _resume(path: Path, pace: float | None) -> None:
     _sit(store.experiment, store, seat, False, pace)
 
 
-def _take_seat(data: dict[str, Any], overrides: Sequence[str], human: str, as_: str) -> Sequence[str]:
-    """Put a person at a seat, in an experiment's fields. Returns the overrides; if a role `as_` was asked
-    for, a seed that deals it is appended.
+def _take_seat(data: dict[str, Any], overrides: Sequence[str], human: str, wanted: str) -> Sequence[str]:
+    """Put a person at a seat, in an experiment's fields. Returns the overrides; if a role is `wanted`,
+    a seed that deals it is appended.
     """
     fields = Experiment.model_fields.keys() - {"players"}
     rules_alone = [change for change in overrides if re.split("[.=]", change)[0] in fields]
@@ -157,17 +161,17 @@ def _take_seat(data: dict[str, Any], overrides: Sequence[str], human: str, as_: 
     rules = rules_of(experiment, place)
     seat = seat_of(rules.names, human, "--human")
     data["players"][experiment.ruleset(place.condition).names[seat]] = {"recipe": PERSON}
-    if not as_:
+    if not wanted:
         return overrides
-    role = next((name for name in rules.roles if name.casefold() == as_.casefold()), "")
+    role = next((name for name in rules.roles if name.casefold() == wanted.casefold()), "")
     if role not in ROLES or not rules.count(role):
         known = ", ".join(name for name, n in rules.roles.items() if n)
-        raise ExperimentError(f"--as {as_}: nobody is dealt that role here; use one of {known}")
+        raise ExperimentError(f"--role {wanted}: nobody is dealt that role here; use one of {known}")
     for seed in range(experiment.seed, experiment.seed + _SEEDS):
         deal = Draws(keys(experiment.model_copy(update={"seed": seed}), place)[0])
         if dealt(rules, deal).roles[seat] == role:
             return [*overrides, f"seed={seed}"]
-    raise ExperimentError(f"--as {role}: none of {_SEEDS} deals gives it to that seat; take another seat")
+    raise ExperimentError(f"--role {role}: none of {_SEEDS} deals gives it to that seat; take another seat")
 
 
 def _own_seat(experiment: Experiment) -> int | None:

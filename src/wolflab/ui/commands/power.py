@@ -19,6 +19,7 @@ from ..terminal.console import console, say
 from ..terminal.tables import in_line
 from ..wording import counted
 from .options import commands
+from .run_names import GAMES, named
 
 
 @commands.command(
@@ -28,7 +29,10 @@ from .options import commands
 )
 def power(
     runs: Annotated[
-        list[Path], typer.Argument(help="A pilot run; or several (with --between as for `wolflab compare`).")
+        list[Path],
+        typer.Argument(
+            help="A pilot run; or several (with --between as for `wolflab compare`).", callback=named(GAMES)
+        ),
     ],
     effect: Annotated[
         float, typer.Option(help="The smallest difference that matters: 0.1 is 10 percent points of a share.")

@@ -21,7 +21,8 @@ def register(
     set_: Set = [],
     village: OnVillage = False,
     out: Annotated[
-        Path | None, typer.Option(help="The file (default: NAME-registration.yaml).", show_default=False)
+        Path | None,
+        typer.Option("-o", "--out", help="The file (default: NAME-registration.yaml).", show_default=False),
     ] = None,
 ) -> None:
     """Write down an experiment's plan before it is run, for `wolflab run --registration`."""
@@ -29,7 +30,7 @@ def register(
     if plan.primary is None:
         raise ExperimentError(
             f"{experiment}: it names no primary contrast; add primary: {{measure: …, between: [a, b]}} to "
-            "it, or give it with -o"
+            "it, or give it with --set"
         )
     path = out or Path(f"{plan.name}-registration.yaml")
     made = Registration.of(plan)
@@ -39,6 +40,6 @@ def register(
     given = [
         experiment,
         *(["--village"] if village else []),
-        *(word for change in set_ for word in ("-o", change)),
+        *(word for change in set_ for word in ("--set", change)),
     ]
     say(screen, f"Run it with: wolflab run {shlex.join(given)} --registration {shlex.quote(str(path))}")

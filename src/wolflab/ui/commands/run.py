@@ -49,13 +49,19 @@ from .common import (
 )
 from .export import write_blocks
 from .options import KeepGoing, OnEngine, OnVillage, Out, Resume, RunPath, Set, ShardOf, Yes, commands
+from .run_names import GAMES, named
 from .tournament import resume_tournament
+
+RegistrationFile = Annotated[
+    Path | None,
+    typer.Option(help="Begin only with the plan in this file of `wolflab register`.", show_default=False),
+]
 
 
 @commands.command(
     "run",
     epilog="Examples:  `wolflab run quickstart`  ·  `wolflab run helmsman-table1 --village`  ·  "
-    "`wolflab run quickstart -o sheriff.model=openai/gpt-4o-mini`  ·  `wolflab run --resume runs/…`",
+    "`wolflab run quickstart --set sheriff.model=openai/gpt-4o-mini`  ·  `wolflab run --resume runs/…`",
 )
 def run(
     experiment: Annotated[
@@ -69,10 +75,7 @@ def run(
     keep_going: KeepGoing = False,
     shard: ShardOf = None,
     engine: OnEngine = None,
-    registration: Annotated[
-        Path | None,
-        typer.Option(help="Begin only with the plan in this file of `wolflab register`.", show_default=False),
-    ] = None,
+    registration: RegistrationFile = None,
 ) -> None:
     """Run an experiment, then print its table and write its report."""
     screen, set_ = console(), with_engine(set_, engine)
@@ -136,7 +139,8 @@ def _as_registered(plan: Experiment, file: Path) -> bytes:
 def report(
     run: RunPath,
     out: Annotated[
-        Path | None, typer.Option(help="Where to write the page (default: report.html in the run).")
+        Path | None,
+        typer.Option("-o", "--out", help="Where to write the page (default: report.html in the run)."),
     ] = None,
     replays: Annotated[
         bool,
@@ -172,22 +176,27 @@ def report_run(console: Console, store: Store, out: Path | None = None, replays:
 @commands.command(
     "compare",
     epilog="Examples:  `wolflab compare runs/first runs/second --out compared.html`  ·  "
-    "`wolflab compare runs/first runs/second --contrasts rounds,invalid --to paper`",
+    "`wolflab compare runs/first runs/second --contrasts rounds,invalid --files paper`",
 )
 def compare(
-    runs: Annotated[list[Path], typer.Argument(help="Two runs or more that dealt the same cards.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="Two runs or more that dealt the same cards.", callback=named(GAMES)),
+    ],
     out: Annotated[
         Path | None,
         typer.Option(
+            "-o",
+            "--out",
             help="Where to write the page; its numbers come beside it "
-            "(default: compared.html, in the directory of --to where there is one)."
+            "(default: compared.html, in the directory of --files where there is one).",
         ),
     ] = None,
     contrasts: Annotated[
         list[str],
         typer.Option(help="Further measures to compare, by comma (repeatable; see `wolflab measures`)."),
     ] = [],
-    to: Annotated[
+    files: Annotated[
         Path | None,
         typer.Option(help="A directory for its tables (CSV, LaTeX) and figures (SVG, PNG, PDF) as files."),
     ] = None,
@@ -204,13 +213,13 @@ def compare(
     leave(
         screen,
         "report",
-        out or (to or Path()) / "compared.html",
+        out or (files or Path()) / "compared.html",
         page.html,
         page_numbers(results, extra),
     )
-    if to is not None:
-        say(screen, write_blocks("tables", [page], to))
-        say(screen, write_blocks("figures", [page], to))
+    if files is not None:
+        say(screen, write_blocks("tables", [page], files))
+        say(screen, write_blocks("figures", [page], files))
 
 
 @commands.command("errors", epilog="Example:  `wolflab errors runs/…`")

@@ -25,6 +25,7 @@ from ..web.table_app import application
 from ..web.table_server import TableServer
 from ..wording import counted
 from .options import AllowHost, BehindProxy, Listening, Port, commands
+from .run_names import ANY, named
 
 CONNECTIONS = 8_000
 """Open connections from which on new requests get status 503; open pages go on."""
@@ -37,13 +38,16 @@ def serve(
     runs: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Runs to look at, or folders of runs; without any: tables for people.", show_default=False
+            help="Runs to look at, or folders of runs; without any: tables for people.",
+            callback=named(ANY),
+            show_default=False,
         ),
     ] = None,
     host: Listening = "127.0.0.1",
     port: Port = 8000,
     out: Annotated[
-        Path | None, typer.Option(help="Where tables are kept (default: runs/tables).", show_default=False)
+        Path | None,
+        typer.Option("-o", "--out", help="Where tables are kept (default: runs/tables).", show_default=False),
     ] = None,
     allow_host: AllowHost = [],
     behind_proxy: BehindProxy = False,

@@ -33,6 +33,7 @@ from ..terminal.console import console, say
 from ..wording import NOT_BEGUN, attempts_in_words, counted, duration, status_in_words
 from .common import resume_advice
 from .options import commands
+from .run_names import ANY, named
 
 _NAMED = 5
 """Open calls, and reasons, that are listed one by one."""
@@ -43,7 +44,9 @@ def status(
     runs: Annotated[
         list[Path],
         typer.Argument(
-            help="The directory of a run, a training, a judge …; or those of shards.", show_default=False
+            help="A run, a training, a judge …: its directory, name in runs/, or latest; or several shards.",
+            callback=named(ANY),
+            show_default=False,
         ),
     ],
 ) -> None:

@@ -23,6 +23,7 @@ from ..terminal.forecast import Beginning, forecast_first
 from ..wording import counted
 from .common import command_with_yes, preflight_models
 from .options import AllowHost, BehindProxy, Listening, Port, Yes, commands
+from .run_names import run_named
 from .serve import Listener
 
 
@@ -43,7 +44,8 @@ def study(
     host: Listening = "127.0.0.1",
     port: Port = 8000,
     out: Annotated[
-        Path | None, typer.Option(help="The study's folder (default: under runs/).", show_default=False)
+        Path | None,
+        typer.Option("-o", "--out", help="The study's folder (default: under runs/).", show_default=False),
     ] = None,
     allow_host: AllowHost = [],
     behind_proxy: BehindProxy = False,
@@ -55,7 +57,7 @@ def study(
         _draft(screen, source, draft)
         return
     if show:
-        _show(screen, folder)
+        _show(screen, run_named(folder, [STUDY]))
         return
     log_at_terminal()
     if not (folder / STUDY).is_file():

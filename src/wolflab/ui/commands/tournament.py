@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ...errors import ExperimentError
+from ...lab.plans.tournament_plan import FILE as TOURNAMENT
 from ...lab.plans.tournament_plan import from_flags, load_tournament, make_tournament
 from ...lab.results.extras import Extras, extras_of_tournament
 from ...lab.results.summaries import summary
@@ -66,6 +67,7 @@ from .options import (
     check_alone,
     commands,
 )
+from .run_names import named
 
 
 @commands.command(
@@ -92,7 +94,9 @@ def tournament(
     village: OnVillage = False,
     out: Out = None,
     resume: Resume = None,
-    show: Annotated[Path | None, typer.Option(help="Only show this run's tables.")] = None,
+    show: Annotated[
+        Path | None, typer.Option(help="Only show this run's tables.", callback=named([TOURNAMENT]))
+    ] = None,
     yes: Yes = False,
     keep_going: KeepGoing = False,
     shard: ShardOf = None,
@@ -134,7 +138,7 @@ def tournament(
 def resume_tournament(
     console: Console, path: Path, changes: Sequence[str], yes: bool, keep_going: bool
 ) -> ExitCode:
-    """Resume a tournament's run, then show it. changes: of its file, as `-o` has them."""
+    """Resume a tournament's run, then show it. changes: of its file, as `--set` has them."""
     with WatchedStore.resume(path) as store:
         beginning, reached = prepare_resume(console, store, changes, yes)
         return _played(console, store, reached, beginning, keep_going)

@@ -77,9 +77,13 @@ from .common import (
     resumed,
     set_resume_command,
 )
-from .options import Out, Resume, Set, Yes, check_alone, commands
+from .options import Out, Set, Yes, check_alone, commands
+from .run_names import GAMES, TRAININGS, named
 from .status import show_progress, took_in_words
 
+ResumedTraining = Annotated[
+    Path | None, typer.Option(help="Resume this training where it stopped.", callback=named([TRAINING]))
+]
 PAGE, CURVE = "training.html", "curve.svg"
 _MANY_UNUSABLE = 0.3
 """Above this share of unusable replies a training says so."""
@@ -90,7 +94,7 @@ _POINTS = 40
 @commands.command(
     "train",
     epilog="Examples:  `wolflab train train-small`  ·  "
-    "`wolflab train my.yaml --seed 4 -o training.updates=20`  ·  "
+    "`wolflab train my.yaml --seed 4 --set training.updates=20`  ·  "
     "`wolflab train --resume runs/…`  ·  `wolflab train --show runs/…`",
 )
 def train(
@@ -102,11 +106,18 @@ def train(
     seed: Annotated[list[int], typer.Option(help="Instead of the file's seeds (repeatable).")] = [],
     set_: Set = [],
     out: Out = None,
-    resume: Resume = None,
-    show: Annotated[Path | None, typer.Option(help="Only show this run's curve and results.")] = None,
+    resume: ResumedTraining = None,
+    show: Annotated[
+        Path | None,
+        typer.Option(help="Only show this run's curve and results.", callback=named(TRAININGS)),
+    ] = None,
     from_: Annotated[
         list[Path],
-        typer.Option("--from", help="Learn from the recorded games of this run instead (repeatable)."),
+        typer.Option(
+            "--from",
+            help="Learn from the recorded games of this run instead (repeatable).",
+            callback=named(GAMES),
+        ),
     ] = [],
     embedder: Annotated[str, typer.Option(help="With --from: what the policy reads texts with.")] = "hashing",
     tokens: Annotated[
@@ -133,7 +144,7 @@ def train(
     check_alone(context, ("yes",))
     if experiment is not None and is_in_rounds(experiment):
         if seed:
-            raise typer.BadParameter("a training in rounds has one seed: -o seed=4")
+            raise typer.BadParameter("a training in rounds has one seed: --set seed=4")
         spec = load_rounds(experiment, set_)
         _begin_rounds(screen, spec, yes)
         raise typer.Exit(_play_rounds(screen, start_rounds(spec, out), spec, yes))
@@ -169,7 +180,7 @@ def exploit(
     seed: Annotated[list[int], typer.Option(help="One best response each (repeatable).")] = [1],
     set_: Set = [],
     out: Out = None,
-    resume: Resume = None,
+    resume: ResumedTraining = None,
     yes: Yes = False,
 ) -> None:
     """Train a best response against a frozen player: a lower bound of how far it can be exploited."""
@@ -209,7 +220,7 @@ def _check_learning(context: typer.Context) -> None:
     for name in ("seed", "set_"):
         if context.params[name]:
             raise typer.BadParameter(
-                f"--from takes no {'--seed' if name == 'seed' else '-o'}: nothing is drawn"
+                f"--from takes no {'--seed' if name == 'seed' else '--set'}: nothing is drawn"
             )
 
 

@@ -26,6 +26,7 @@ from ...lab.training.waiting_games import calls_of
 from ..terminal.console import console, say
 from ..wording import counted
 from .options import commands, finish
+from .run_names import ANY, named
 
 _BLIND = (
     "Only --agents sees notes, prompts, replies of models and interviews that somebody changed and hashed "
@@ -38,7 +39,9 @@ def verify(
     run: Annotated[
         Path,
         typer.Argument(
-            help="The directory of a run, a training, a judge or an evaluation, or a pool's file.",
+            help="A run, a training, a judge or an evaluation: its directory, its name in runs/, or latest; "
+            "or a pool's file.",
+            callback=named(ANY),
             show_default=False,
         ),
     ],

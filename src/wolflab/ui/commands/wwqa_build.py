@@ -156,11 +156,13 @@ def list_kinds() -> None:
 
 
 @commands.command(
-    "wwqa export", epilog="Example:  `wolflab wwqa export sheriff.jsonl --to inspect -o sheriff-inspect`"
+    "wwqa export", epilog="Example:  `wolflab wwqa export sheriff.jsonl --format inspect -o sheriff-inspect`"
 )
 def export_questions(
     file: Annotated[Path, typer.Argument(help="Questions with splits.", show_default=False)],
-    to: Annotated[str, typer.Option(help="hf (datasets), lm-eval or inspect.", show_default=False)],
+    format_: Annotated[
+        str, typer.Option("--format", help="hf (datasets), lm-eval or inspect.", show_default=False)
+    ],
     out: Annotated[Path, typer.Option("-o", "--out", help="The new folder.", show_default=False)],
     rules_text: Annotated[str, typer.Option(help="The rules in front: yes or no.")] = "yes",
     built_with: Annotated[
@@ -168,13 +170,13 @@ def export_questions(
     ] = "",
 ) -> None:
     """Write questions for Hugging Face's datasets, lm-evaluation-harness or Inspect."""
-    if to not in get_args(ExportTarget):
-        raise WolflabError(f"--to: got {to!r}; write hf, lm-eval or inspect")
+    if format_ not in get_args(ExportTarget):
+        raise WolflabError(f"--format: got {format_!r}; write hf, lm-eval or inspect")
     if rules_text not in ("yes", "no"):
         raise WolflabError(f"--rules-text: got {rules_text!r}; write yes or no")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise WolflabError(f"{out}: there is something already; name a new or an empty folder")
-    made = exported(file, to, rules_text == "yes", built_with)  # type: ignore[arg-type]  # just checked
+    made = exported(file, format_, rules_text == "yes", built_with)  # type: ignore[arg-type]  # just checked
     for name, data in made.items():
         write(out / name, data)
     rows = {name: data.count(b"\n") for name, data in made.items() if name.endswith(".jsonl")}

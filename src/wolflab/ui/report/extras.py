@@ -46,7 +46,7 @@ def trouble(extras: Extras) -> str:
 
 
 def who_plays(extras: Extras, instrument: bool) -> PagePart:
-    """When the run was begun and with which version, its rules, its players, and conditions that `-o`
+    """When the run was begun and with which version, its rules, its players, and conditions that `--set`
     changed.
     """
     sentences = (

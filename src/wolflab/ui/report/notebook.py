@@ -178,7 +178,7 @@ def run(
 
     experiment: a file, the name of a shipped one, or its fields as a dict. overrides: fields by their place,
     such as {"deals": 3, "sheriff.model": "openai/gpt-4o-mini"}, with values as they are, or a list of texts
-    as the command's -o takes them. village: play it on the built-in player. out: the run's directory
+    as the command's --set takes them. village: play it on the built-in player. out: the run's directory
     (default: a new one under runs/). resume: a run to go on with. keep_going: play on even if the first 30
     decisions of a model all lack a usable reply; otherwise no further game begins then, and the others stay
     planned, with the reason as their error. progress: called for every game that is over, and for such a

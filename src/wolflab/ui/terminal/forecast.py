@@ -103,7 +103,9 @@ def print_forecast(
     with ExitStack() as open_until_asked:
         if (kind := file_kind(source)) == "study":
             if overrides or village:
-                raise ExperimentError(f"{source} is a study, told as it stands; leave out -o and --village")
+                raise ExperimentError(
+                    f"{source} is a study, told as it stands; leave out --set and --village"
+                )
             study = load_study(source)
             ahead = _Ahead.of_run(study.on_agents, planned=study.expected)
         elif kind == "training" and is_in_rounds(source):
@@ -122,7 +124,7 @@ def print_forecast(
                 seen = asyncio.run(_ask_models(console, ahead, rehearsal, ask))
     expected = forecast(rehearsal, ahead.left, seen)
     words = [source, *(["--village"] if village else [])]
-    words += [word for change in overrides for word in ("-o", change)]
+    words += [word for change in overrides for word in ("--set", change)]
     _tell_forecast(console, rehearsal, expected, ahead.left, shlex.join(["wolflab", "plan", *words]))
     budget = ahead.played.budget
     if budget.usd is not None and expected.usd is not None and expected.usd.middle > budget.usd:
@@ -438,7 +440,7 @@ def _much(usd: float, tokens: float, agreed: Sequence[float] = (0.0, 0.0)) -> st
 
 
 def _agree(
-    much: str, yes: bool, command: str, budget: str = "-o budget.tokens=…, or budget.usd and prices"
+    much: str, yes: bool, command: str, budget: str = "--set budget.tokens=…, or budget.usd and prices"
 ) -> None:
     """Raise ExperimentError unless somebody says yes."""
     sentence = f"This may take up to {much}"

@@ -122,7 +122,7 @@ def print_summary(
             console.print(f"{head} {escape(error)}", highlight=False)
     cost, lacking = cost_in_words(summary.cost)
     if lacking:
-        say(console, f"Cost: {cost}; {lacking} (give it with -o ….model.price=…).", "yellow")
+        say(console, f"Cost: {cost}; {lacking} (give it with --set ….model.price=…).", "yellow")
     for uncounted in extras.estimated:
         say(console, f"{uncounted}.", "yellow")
     if lost := attempts_in_words(extras.attempts):
@@ -130,7 +130,7 @@ def print_summary(
 
 
 def print_top(console: Console, extras: Extras, title: str, answer: QuestionAnswer) -> None:
-    """Print players with mostly unusable replies, conditions that were changed, the answer to the question
+    """Print players with mostly unusable replies, conditions that `--set` changed, the answer to the question
     (title), and a line for each player.
     """
     for sentence in troubles_in_words(extras):
