@@ -120,6 +120,18 @@ def test_what_a_seat_knows_of_cards_comes_when_it_learns_it(whole: tuple[Story, 
     assert all(line > 0 for line, *_ in story["known"]["-1"])  # nobody's card is public from the beginning
 
 
+def test_deceptions_stand_at_their_statements(whole: tuple[Story, GameRecord, Any]) -> None:
+    story, record, _ = whole
+    assert story["deceptions"]
+    for one in story["deceptions"]:
+        item = story["items"][one["n"]]
+        assert (item["kind"], item["by"]) == ("said", one["seat"])
+        for act in one["acts"]:
+            assert {seat for seat, *_ in act["followed"]} <= set(act["heard"])
+            assert one["seat"] not in act["heard"]
+    assert story_of(record, "Game", seat=0)["deceptions"] == []
+
+
 # -- nothing more is there --------------------------------------------------------------------------
 
 

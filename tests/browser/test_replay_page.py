@@ -218,35 +218,38 @@ def test_prompts_are_there_on_demand(window: BrowserContext, replay_of: Callable
     page.close()
 
 
-def test_a_lie_has_the_votes_and_the_trust_that_followed(
+def test_who_lied_says_what_was_known_and_who_believed_it(
     window: BrowserContext, replay_of: Callable[[str], Path], tmp_path: Path
 ) -> None:
     story = story_in(replay_of("doctor"))
-    items, roles = story["items"], [seat["role"] for seat in story["seats"]]
-    ballot = [item for item in items if item["kind"] == "vote" and item["round"] == 1]
-    mob = {item["by"]: item["to"] for item in ballot if roles[item["by"]] != "Werewolf"}
-    blamed = next(to for to in mob.values() if to is not None and roles[to] != "Werewolf")
-    place = next(
-        at
-        for at, item in enumerate(items)
-        if item["kind"] == "said" and item["round"] == 1 and roles[item["by"]] == "Werewolf"
-    )
-    liar = items[place]["by"]
-    for item in items:
-        item.pop("acts", None)
-    items[place]["acts"] = [["claims", "Seer"], ["tells", blamed, "Werewolf"]]
-    voters = [name_of(story, seat) for seat in sorted(mob) if mob[seat] == blamed]
+    roles = [seat["role"] for seat in story["seats"]]
+    liar = roles.index("Werewolf")
+    about, *heard = [seat for seat, role in enumerate(roles) if role != "Werewolf"]
+    act = {
+        "kind": "accusation",
+        "about": about,
+        "why": "",
+        "said": "Werewolf",
+        "knew": "pack",
+        "heard": heard,
+    }
+    place = next(at for at, item in enumerate(story["items"]) if item.get("by") == liar)
+    followed = [[heard[0], ["vote", "guess"], True], [heard[1], ["straw poll"], False]]
+    story["deceptions"] = [
+        {"n": place, "seat": liar, "acts": [act | {"told": len(heard), "followed": followed}]},
+        {"n": place + 1, "seat": liar, "acts": [act | {"told": 0, "followed": []}]},
+    ]
     (tmp_path / "lie.html").write_text(replay_page(story, packed_prompts(())[0]))
     page, wrong = opened(window, tmp_path / "lie.html", "#as=moderator&tab=signs")
-    told = page.inner_text(
-        f".plain-list li:has-text('claimed to be Seer'):has-text('{name_of(story, liar)}')"
-    )
-    assert f"a look at {name_of(story, blamed)} had shown: Werewolf" in told
-    assert f"Of the village, {len(voters)} of {len(mob)} voted so that day" in told
-    assert all(voter in told for voter in voters)
-    votes = sum(item["to"] == blamed for item in ballot)
-    if votes > len(ballot) / 2:
-        assert f"{name_of(story, blamed)}, {roles[blamed]}: voted out by" in page.inner_text("#panel")
+    first, second = page.locator(".lies li").all_inner_texts()
+    assert f"calls {name_of(story, about)} a Werewolf. It knew better" in first
+    assert f"{name_of(story, about)} is" in first.partition("knew better")[2]
+    assert f"Believed by 2 of the {len(heard)} who could not know better" in first
+    assert f"{name_of(story, heard[0])} (voted so and guessed so, as before)" in first
+    assert f"{name_of(story, heard[1])} (said so in the straw poll)" in first
+    assert "The record has no vote, poll or guess" in second
+    page.click(".lies li >> nth=0 >> button")
+    until(lambda: f"line {place + 1} of" in page.inner_text(".where"))
     assert wrong == []
     page.close()
 
@@ -311,6 +314,7 @@ def test_statements_that_could_not_be_read_are_no_statements_without_a_lie(
     said = [item for item in story["items"] if item["kind"] == "said" and item["text"]]
     for item in said:
         item["acts"] = []
+    story["deceptions"] = []
     for item in said[::share]:
         item |= {"text": "我相信你是好人。", "acts": [["unread"]]}
     (tmp_path / "unread.html").write_text(replay_page(story, packed_prompts(())[0]))

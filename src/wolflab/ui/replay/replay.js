@@ -9,8 +9,8 @@ const { seats, items, turns } = game;
 const MODERATOR = "moderator";
 const PUBLIC = "public";
 const SPEEDS = [["0.5", 2600], ["1", 1300], ["2", 650], ["4", 300]];
-const TABS = [["log", "What happened"], ["thoughts", "Thoughts"], ["trust", "Trust"], ["votes", "Votes"],
-  ...(game.as === null ? [["signs", "Who lied"]] : [])];
+const TABS = [...(game.as === null ? [["signs", "Who lied"]] : []),
+  ["log", "What happened"], ["thoughts", "Thoughts"], ["trust", "Trust"], ["votes", "Votes"]];
 
 // -- what a viewer sees
 
@@ -428,38 +428,45 @@ const isWolf = (seat) => seats[seat].role === "Werewolf";
 const listed = (names) => (names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`);
 const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
-/** The village's mean trust in a player by line `at` and by line `until`, over those who gave it both times. */
-function trustMoved(about, at, until) {
-  const latest = (from, to) => {
-    const found = new Map();
-    for (const turn of turns) {
-      const said = turn.n > from && turn.n <= to && turn.seat !== about && !isWolf(turn.seat) && turn.beliefs?.find(([target]) => target === about);
-      if (said) found.set(turn.seat, said[3]);
-    }
-    return found;
-  };
-  const [before, after] = [latest(-1, at), latest(at, until)];
-  const both = [...after.keys()].filter((seat) => before.has(seat));
-  const mean = (values) => (both.reduce((sum, seat) => sum + values.get(seat), 0) / both.length).toFixed(1);
-  return both.length ? [mean(before), mean(after), both.length] : null;
+const aRole = (role) => `${role === "Werewolf" || role === "Villager" ? "a" : "the"} ${role}`;
+
+/** What an act said, in words after its speaker's name. */
+function saidWords({ kind, about, why, said }) {
+  if (kind === "accusation") return html`calls <b>${name(about)}</b> a Werewolf`;
+  if (kind === "defence") return html`says that <b>${name(about)}</b> is ${said === "not a Werewolf" ? "no Werewolf" : aRole(said)}`;
+  if (kind === "result" && said) return html`says that a look at <b>${name(about)}</b> showed: ${said}`;
+  if (kind === "result") return html`${why}, about <b>${name(about)}</b>`;
+  return why;
 }
 
-/** The effect of a statement with untrue claims until the next vote: which villagers followed it, and their trust. */
-function Followed({ at, acts, all }) {
-  const item = items[at];
-  const ballot = all.find((one) => one.what !== "elect" && one.from > at && one.round === item.round);
-  const until = ballot ? ballot.to : items.length - 1;
-  const against = new Set(item.acts.filter(([how, whom, shown]) => ((item.alive >> whom) & 1)
-    && (how === "accuses" || (how === "tells" && shown === "Werewolf"))).map(([, whom]) => whom));
-  const voters = ballot ? [...ballot.votes.keys()].filter((voter) => !isWolf(voter) && voter !== item.by) : [];
-  const led = voters.filter((voter) => against.has(ballot.votes.get(voter)));
-  const moved = [...new Set([item.by, ...acts.flatMap(([what, about]) => (what === "tells" ? [about] : []))])].map((seat) => [seat, trustMoved(seat, at, until)]).filter(([, move]) => move);
-  const hit = voters.filter((voter) => ballot.votes.get(voter) === item.by);
-  return html`${voters.length > 0 && html`<small>Of the village, ${hit.length ? `${hit.length} of ${voters.length}` : "nobody"} voted against ${name(item.by)} that day.</small>`}
-    ${against.size > 0 && ballot && html`<small>It spoke against ${listed([...against].map(name))}. Of the village, ${led.length
-    ? `${led.length} of ${voters.length} voted so that day: ${listed(led.map(name))}.` : "nobody voted so that day."}</small>`}
-    ${moved.map(([seat, [before, after, n]]) => html`<small key=${seat}>How far the village believes ${name(seat)}, from 1 to 10: ${before} before,${" "}
-      ${after} by ${ballot ? "the vote" : "the end"} (${count(n, "player")}).</small>`)}`;
+/** How the speaker knew better. */
+function knewWords({ kind, about, knew }, seat) {
+  const card = `${name(about)} is ${aRole(seats[about].role)}`;
+  if (knew === "card") return `it is ${aRole(seats[seat].role)}`;
+  if (knew === "pack") return kind === "defence" ? `${name(about)} is a Werewolf of its own pack` : `the Werewolves know each other, and ${card}`;
+  if (knew === "check") return `its own look had shown it: ${card}`;
+  return knew === "shown" ? `all had seen the card: ${card}` : `it did no such thing; ${card}`;
+}
+
+const WAYS = { vote: "voted so", "straw poll": "said so in the straw poll", guess: "guessed so" };
+
+/** Who believed an act, by what the record has. */
+function Believed({ act: { heard, told, followed } }) {
+  if (!heard.length) return html`<small>Everybody who heard it knew better.</small>`;
+  const could = count(heard.length, "listener");
+  if (!told) return html`<small>${could} could not know better. The record has no vote, poll or guess that shows whether they believed it.</small>`;
+  const few = told < heard.length ? `${told} whose vote, poll or guess shows it; ${could} could not know better` : `${told} who could not know better`;
+  if (!followed.length) return html`<small>Believed by none of the ${few}.</small>`;
+  return html`<small>Believed by ${followed.length} of the ${few}: <b>${listed(followed.map(([seat, ways, before]) =>
+    `${name(seat)} (${listed(ways.map((way) => WAYS[way]))}${before ? ", as before" : ""})`))}</b>.</small>`;
+}
+
+/** Statements against what their speakers knew, one side's. */
+function Lies({ lies, go }) {
+  return html`<ol class="plain-list lies">${lies.map(({ n, seat, acts }) => html`<li key=${n}><button type="button" class="quiet"
+      onClick=${() => go(n)}>${phaseOf(items[n])}, line ${n + 1}</button> <b><bdi>${name(seat)}</bdi></b> (${seats[seat].role})
+    ${acts.map((act, k) => html`${k > 0 ? "It also" : ""} <span class="lie">${saidWords(act)}</span>. It knew better: ${knewWords(act, seat)}.
+      <${Believed} act=${act} />`)}</li>`)}</ol>`;
 }
 
 /** A sentence on the players removed by votes and nights. */
@@ -492,22 +499,22 @@ function Signs({ go }) {
   };
   const said = items.filter((item) => item.kind === "said" && item.text);
   const unread = said.filter((item) => (item.acts || []).some(([what]) => what === "unread"));
-  const lies = items.map((item, at) => [at, item.by, (item.acts || []).filter(([what, about, told]) =>
-    (what === "claims" && isLie(about, seats[item.by].role)) || (what === "tells" && isFalse(told, seats[about].role)))]).filter(([, , acts]) => acts.length);
-  const words = ([what, about, told]) => (what === "claims" ? `claimed to be ${about}` : `said that a look at ${name(about)} had shown: ${told}`);
   const kinds = [...new Set(game.signs.map(([, , what]) => what))];
   const Go = ({ at }) => html`<button type="button" class="quiet" onClick=${() => go(at)}>${phaseOf(items[at])}</button>`;
-  return html`<p class="soft">About the whole game, whatever line you are at.</p>${end && html`<p class="lead"><b><bdi>${end.text}</bdi></b></p>`}<${Toll} out=${out} />
-    <h2>Who left the game</h2><ol class="plain-list">${out.map(([at, seat]) => html`<li key=${at + seat}><${Go} at=${at} />
-      <bdi>${name(seat)}</bdi>, ${seats[seat].role}: ${how(at, seat)}</li>`)}</ol>
-    <h2>Claims that were not true, and what followed</h2>${lies.length ? html`<ol class="plain-list">${lies.map(([at, seat, acts], k) => html`<li key=${k}><${Go} at=${at} />
-      <bdi>${name(seat)}</bdi>, ${seats[seat].role}, ${listed(acts.map(words))}.<${Followed} at=${at} acts=${acts} all=${all} /></li>`)}</ol>` : unread.length < said.length || !said.length ? html`<p class="soft">None were found${unread.length > 0 && " in what was read"}.</p>` : null}
+  const [ofWolves, ofVillage] = [true, false].map((wolf) => game.deceptions.filter((one) => isWolf(one.seat) === wolf));
+  const none = html`<p class="soft">None were found${unread.length > 0 && " in what was read"}.</p>`;
+  return html`<h2>What the Werewolves said against what they knew, and who believed it</h2>
+    ${ofWolves.length ? html`<${Lies} lies=${ofWolves} go=${go} />` : unread.length < said.length || !said.length ? none : null}
     ${unread.length > 0 && html`<p class="soft">${unread.length} of ${said.length} statements could not be read (not English): what they say is not known.</p>`}
+    ${ofVillage.length > 0 && html`<h2>What the village said against what it knew</h2><${Lies} lies=${ofVillage} go=${go} />`}
+    <p class="soft">Found by rules in what was said; a sentence may be read wrongly. “Believed” is the listener's next vote, straw poll or guess of a role, where it agrees; it may have another reason.</p>
+    <h2>How the game ended</h2>${end && html`<p class="lead"><b><bdi>${end.text}</bdi></b></p>`}<${Toll} out=${out} />
+    <h3>Who left the game</h3><ol class="plain-list">${out.map(([at, seat]) => html`<li key=${at + seat}><${Go} at=${at} />
+      <bdi>${name(seat)}</bdi>, ${seats[seat].role}: ${how(at, seat)}</li>`)}</ol>
     <h2>What else was seen</h2>${!kinds.length && html`<p class="soft">Nothing.</p>`}
     ${kinds.map((kind) => html`<section key=${kind}><h3>${kind}</h3><p class="soft">${game.behaviours[kind]}</p><ol class="plain-list">
       ${game.signs.filter(([, , what]) => what === kind).map(([line, seat, , why], k) => html`<li key=${k}><${Go} at=${Math.min(line, items.length - 1)} />
-      <bdi>${name(seat)}: ${why}</bdi></li>`)}</ol></section>`)}
-    <p class="soft">Found by rules in what was said; a sentence may be read wrongly. A vote or trust after a claim need not come from it.</p>`;
+      <bdi>${name(seat)}: ${why}</bdi></li>`)}</ol></section>`)}`;
 }
 
 // -- time

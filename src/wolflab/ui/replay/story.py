@@ -14,7 +14,8 @@ from typing import Any, assert_never
 import msgspec
 
 from ...lab.runs.prompts import PromptShown
-from ...metrics.behaviours import BEHAVIOURS, detected_behaviours
+from ...metrics.behaviours import BEHAVIOURS, DetectorView, detected_behaviours
+from ...metrics.behaviours.deception import Response, deceptions
 from ...metrics.play import seat_labels
 from ...record import GameRecord, PastTurn
 from ...rules import (
@@ -86,6 +87,7 @@ def story_of(record: GameRecord, title: str, calls: int = 0, seat: int | None = 
         "calls": calls,
         "signs": _signs(record, seen) if everything else [],
         "behaviours": {name: one.definition for name, one in BEHAVIOURS.items()} if everything else {},
+        "deceptions": _deceptions(record, seen) if everything else [],
     }
 
 
@@ -260,6 +262,38 @@ def _signs(record: GameRecord, seen: _Seen) -> list[list[Any]]:
         [seen.line_at(one.at), one.seat, one.behaviour, one.why, one.by]
         for one in detected_behaviours(record)
     ]
+
+
+def _deceptions(record: GameRecord, seen: _Seen) -> list[_Data]:
+    """Statements against what their speakers knew: each with its acts, who heard them, and who followed.
+
+    told: how many listeners the record tells something of. followed: [seat, how, whether it had guessed so
+    before] of each that followed.
+    """
+    if record.outcome is None:
+        return []
+    found: dict[int, _Data] = {}
+    for one in deceptions(DetectorView.of(record)):
+        line, wrong = seen.line_at(one.statement.at), one.contradiction
+        ways: dict[int, list[Response]] = {}
+        for response in one.responses:
+            if response.follows:
+                ways.setdefault(response.seat, []).append(response)
+        act = {
+            "kind": wrong.kind,
+            "about": wrong.about,
+            "why": wrong.why,
+            "said": wrong.said,
+            "knew": wrong.knew,
+            "heard": one.listeners,
+            "told": len({response.seat for response in one.responses}),
+            "followed": [
+                [seat, [way.by for way in mine], any(way.before for way in mine)]
+                for seat, mine in ways.items()
+            ],
+        }
+        found.setdefault(line, {"n": line, "seat": one.statement.seat, "acts": []})["acts"].append(act)
+    return list(found.values())
 
 
 # -- prompts ----------------------------------------------------------------------------------------
