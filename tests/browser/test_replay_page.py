@@ -254,6 +254,26 @@ def test_who_lied_says_what_was_known_and_who_believed_it(
     page.close()
 
 
+def test_the_curve_has_a_title_its_turning_points_and_a_table(
+    window: BrowserContext, replay_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    story = story_in(replay_of("doctor"))
+    page, wrong = opened(window, replay_of("doctor"), "#as=moderator&tab=signs")
+    panel = page.inner_text("#panel")
+    assert "Computed by the built-in reader, not by the players" in panel
+    assert "chance that the built-in reader gives" in page.locator(".beliefs title").text_content(timeout=0)
+    assert page.locator(".turning li").count() == len(story["curve"]["turns"]) > 0
+    page.click("summary:has-text('public events as a table')")
+    assert page.locator("details[open] tbody tr").count() == len(story["curve"]["points"])
+    assert not what_keeps_people_out(page)
+    story["curve"] = {"why": "The game has too many events."}
+    (tmp_path / "none.html").write_text(replay_page(story, packed_prompts(())[0]))
+    page.goto(f"{(tmp_path / 'none.html').as_uri()}#as=moderator&tab=signs")
+    assert "not computed for this game. The game has too many events." in page.inner_text("#panel")
+    assert wrong == []
+    page.close()
+
+
 def name_of(story: dict[str, Any], seat: int) -> str:
     name = story["seats"][seat]["name"]
     assert isinstance(name, str)

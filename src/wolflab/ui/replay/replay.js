@@ -469,6 +469,51 @@ function Lies({ lies, go }) {
       <${Believed} act=${act} />`)}</li>`)}</ol>`;
 }
 
+// -- the built-in reader's belief in the true Werewolves
+
+const percent = (value) => `${Math.round(value)}\u00a0%`;
+
+/** A public event in a few words. */
+function eventWords(item) {
+  if (item.kind === "said") return `${name(item.by)}'s statement`;
+  if (item.kind === "vote") return `${name(item.by)}'s vote for ${item.to === null ? "nobody" : name(item.to)}`;
+  return `“${item.text}”`;
+}
+
+function Curve({ points, turns, go }) {
+  const [wide, high, last] = [100, 40, Math.max(1, items.length - 1)];
+  const x = (at) => 8 + (at / last) * (wide - 12);
+  const y = (value) => 3 + ((100 - value) / 100) * (high - 9);
+  const begins = items.map((item, at) => [item, at]).filter(([item]) => item.kind === "time" && item.time === "day");
+  return html`<svg class="beliefs" viewBox="0 0 ${wide} ${high}" role="img" aria-labelledby="curve-title">
+    <title id="curve-title">The chance that the built-in reader gives to the true Werewolves, after each public event</title>
+    ${[0, 50, 100].map((value) => html`<g key=${value}><path class="grid" d=${`M8 ${y(value)}H96`} /><text x="7" y=${y(value) + 1} text-anchor="end">${value}</text></g>`)}
+    ${begins.map(([item, at]) => html`<g key=${at}><path class="grid" d=${`M${x(at)} 3V${high - 6}`} /><text x=${x(at)} y=${high - 2} text-anchor="middle">Day ${item.round}</text></g>`)}
+    <path class="course c0" d=${points.map(([at, , after], k) => (k ? `H${x(at)}V${y(after)}` : `M${x(at)} ${y(after)}`)).join("")} />
+    ${turns.map(([at, , after], k) => html`<g key=${at} class="turn-point" onClick=${() => go(at)}><circle cx=${x(at)} cy=${y(after)} r="1.9" />
+      <text x=${x(at)} y=${y(after) + 1} text-anchor="middle">${k + 1}</text></g>`)}</svg>`;
+}
+
+/** The curve, the turning points in words, and the table behind the curve. */
+function TurningPoints({ go }) {
+  const { why, points, turns, unread, least, moved } = game.curve;
+  const instrument = html`<p class="soft"><span class="tag">instrument</span> Computed by the built-in reader, not by the players: at each living seat of the village
+    it knows what that seat has seen, and it says how likely each other player is a Werewolf. The curve is the mean chance that it gives to the true Werewolves.</p>`;
+  const title = html`<h2>Turning points</h2>`;
+  if (why || !points.length) return html`${title}<p class="soft">The built-in reader's beliefs are not computed for this game. ${why || "Nothing public happened in it."}</p>`;
+  const Go = ({ at }) => html`<button type="button" class="quiet" onClick=${() => go(at)}>${phaseOf(items[at])}, line ${at + 1}</button>`;
+  return html`${title}${instrument}<figure><${Curve} points=${points} turns=${turns} go=${go} />
+      <figcaption>The mean chance in percent, after each public event. Numbers mark the turning points.</figcaption></figure>
+    ${turns.length ? html`<ol class="turning">${turns.map(([at, before, after, who]) => html`<li key=${at}><${Go} at=${at} />
+      <bdi>${eventWords(items[at])}</bdi> moved the reader ${after > before ? "towards" : "away from"} the Werewolves: from ${percent(before)} to ${percent(after)}.
+      <small>${who.length ? `Moved by ${moved} points or more: ${listed(who.map(([seat, was, is]) => `${name(seat)} (${percent(was)} to ${percent(is)})`))}.` : `No seat moved by ${moved} points or more.`}</small></li>`)}</ol>`
+    : html`<p class="soft">No event moved the reader by ${least} points or more.</p>`}
+    ${unread > 0 && html`<p class="soft">${count(unread, "statement")} could not be read; the reader takes them for silence.</p>`}
+    <details><summary>All ${points.length} public events as a table</summary><div class="scrolls" tabindex="0" role="group" aria-label="The curve as a table"><table>
+      <thead><tr><th scope="col">line</th><th scope="col">event</th><th scope="col">before</th><th scope="col">after</th></tr></thead>
+      <tbody>${points.map(([at, before, after]) => html`<tr key=${at}><td>${at + 1}</td><td><bdi>${eventWords(items[at])}</bdi></td><td>${before.toFixed(1)}</td><td>${after.toFixed(1)}</td></tr>`)}</tbody></table></div></details>`;
+}
+
 /** A sentence on the players removed by votes and nights. */
 function Toll({ out }) {
   const by = (counted, wolf) => out.filter(([at, seat]) => Boolean(items[at].counted) === counted && isWolf(seat) === wolf).length;
@@ -508,6 +553,7 @@ function Signs({ go }) {
     ${unread.length > 0 && html`<p class="soft">${unread.length} of ${said.length} statements could not be read (not English): what they say is not known.</p>`}
     ${ofVillage.length > 0 && html`<h2>What the village said against what it knew</h2><${Lies} lies=${ofVillage} go=${go} />`}
     <p class="soft">Found by rules in what was said; a sentence may be read wrongly. “Believed” is the listener's next vote, straw poll or guess of a role, where it agrees; it may have another reason.</p>
+    <${TurningPoints} go=${go} />
     <h2>How the game ended</h2>${end && html`<p class="lead"><b><bdi>${end.text}</bdi></b></p>`}<${Toll} out=${out} />
     <h3>Who left the game</h3><ol class="plain-list">${out.map(([at, seat]) => html`<li key=${at + seat}><${Go} at=${at} />
       <bdi>${name(seat)}</bdi>, ${seats[seat].role}: ${how(at, seat)}</li>`)}</ol>

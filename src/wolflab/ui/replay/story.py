@@ -13,7 +13,16 @@ from typing import Any, assert_never
 
 import msgspec
 
+from ...lab.runs.belief_curve import (
+    LEAST,
+    MOVED,
+    BeliefMove,
+    belief_curve,
+    turning_points,
+    why_no_curve,
+)
 from ...lab.runs.prompts import PromptShown
+from ...lab.studies.quoting import WITHHELD
 from ...metrics.behaviours import BEHAVIOURS, DetectorView, detected_behaviours
 from ...metrics.behaviours.deception import Response, deceptions
 from ...metrics.play import seat_labels
@@ -88,6 +97,7 @@ def story_of(record: GameRecord, title: str, calls: int = 0, seat: int | None = 
         "signs": _signs(record, seen) if everything else [],
         "behaviours": {name: one.definition for name, one in BEHAVIOURS.items()} if everything else {},
         "deceptions": _deceptions(record, seen) if everything else [],
+        "curve": _curve(record, seen) if everything else {},
     }
 
 
@@ -294,6 +304,40 @@ def _deceptions(record: GameRecord, seen: _Seen) -> list[_Data]:
         }
         found.setdefault(line, {"n": line, "seat": one.statement.seat, "acts": []})["acts"].append(act)
     return list(found.values())
+
+
+def _curve(record: GameRecord, seen: _Seen) -> _Data:
+    """The built-in reader's belief curve: [line, before, after] of each public event, in percent.
+
+    turns: the turning points, [line, before, after, [seat, before, after] of those who moved]. why: why there
+    is no curve; "" if there is one. unread: how many statements the reader could not read.
+    """
+    why = why_no_curve(record)
+    if why:
+        return {"why": why}
+    curve = belief_curve(record)
+
+    def shown(move: BeliefMove) -> list[Any]:
+        at = seen.begins[move.at] + isinstance(record.events[move.at], DayBroke)  # not a dawn's heading
+        return [at, _percent(move.before), _percent(move.after)]
+
+    said = [event.text for event in record.events if isinstance(event, Said) and event.text]
+    names = record.ruleset.names
+    return {
+        "why": "",
+        "points": [shown(move) for move in curve],
+        "turns": [
+            [*shown(move), [[seat, _percent(before), _percent(after)] for seat, before, after in move.moved]]
+            for move in turning_points(curve)
+        ],
+        "unread": sum(text == WITHHELD or not can_be_read(text, names) for text in said),
+        "least": _percent(LEAST),
+        "moved": _percent(MOVED),
+    }
+
+
+def _percent(chance: float) -> float:
+    return round(100 * chance, 1)
 
 
 # -- prompts ----------------------------------------------------------------------------------------
