@@ -174,9 +174,15 @@ def test_the_keyboard_is_enough(window: BrowserContext, replay_of: Callable[[str
     def line() -> int:
         return int(page.inner_text(".where").split("line ")[1].split(" ")[0])
 
-    assert line() == 1
+    items = story["items"]
+    first = next(at for at, item in enumerate(items) if item["kind"] == "said" and item["text"])
+    assert line() == first + 1
+    assert "public" in page.inner_text(".as option:checked")
+    assert not any(seat["role"] in page.inner_text(".ring") for seat in story["seats"])
+    page.click("button:has-text('Roles')")
+    until(lambda: all(seat["role"] in page.inner_text(".ring") for seat in story["seats"]))
     page.keyboard.press("ArrowRight")
-    until(lambda: line() == 2)
+    until(lambda: line() == first + 2)
     page.keyboard.press("End")
     until(lambda: line() == len(story["items"]))
     page.keyboard.press("PageUp")

@@ -31,8 +31,10 @@ from ...rules import (
     seats_of,
 )
 
-LONGEST = 1000
-"""Events of the longest game that is computed: the time grows with the square of their number."""
+SEATS = 9
+"""The most seats: up to nine the reader's posterior is exact (`worlds`), and takes a second or two."""
+LONGEST = 300
+"""The most events of a game."""
 LEAST = 0.05
 """The least move of a turning point."""
 MOVED = 0.10
@@ -80,6 +82,8 @@ def why_no_curve(record: GameRecord) -> str:
     """Why a game has no curve, in one sentence; "" if it has one."""
     if record.outcome is None:
         return "The game is not over."
+    if record.ruleset.players > SEATS:
+        return f"The game has {record.ruleset.players} players; the reader is computed for {SEATS} at most."
     if len(record.events) > LONGEST:
         return f"The game has {len(record.events)} events; the reader is computed for {LONGEST} at most."
     return ""

@@ -35,7 +35,14 @@ const isFalse = (shown, card) => Boolean(card) && shown !== "" && (shown === "We
 
 // -- links: every state has one
 
+/** Where the page opens without a link: on the first spoken line, without anybody's secrets. */
+function opening() {
+  const as = game.as === null ? PUBLIC : String(game.as);
+  return { n: near(Math.max(0, items.findIndex((item) => item.kind === "said" && item.text)), as), as, tab: "log" };
+}
+
 function readLink() {
+  if (location.hash.length < 2) return opening();
   const told = new URLSearchParams(location.hash.slice(1));
   const last = items.length - 1;
   const asked = game.turns.find((turn) => turn.ask === told.get("ask")); // a report names what it quotes so
@@ -709,6 +716,7 @@ function App() {
         ${game.as === null && html`<option value=${MODERATOR}>the moderator: everything</option>`}
         ${(game.as === null ? seats : [seats[game.as]]).map((seat) => html`<option key=${seat.seat} value=${String(seat.seat)}>${seat.name}${as === MODERATOR && `, ${seat.role}`}</option>`)}
         <option value=${PUBLIC}>the public: what all hear</option></select></label>
+      ${game.as === null && html`<button type="button" aria-pressed=${as === MODERATOR} onClick=${() => look(as === MODERATOR ? PUBLIC : MODERATOR)}>Roles</button>`}
       <button type="button" aria-haspopup="dialog" onClick=${() => setShown("players")}>Players</button>
       <button type="button" aria-haspopup="dialog" onClick=${() => setShown("rules")}>Rules</button>
       <button type="button" class="for-keys" aria-haspopup="dialog" onClick=${() => setShown("keys")}>Keys</button></header>
@@ -723,7 +731,8 @@ function App() {
         ${tab === "log" ? html`<${Log} n=${n} as=${as} go=${goHere.current} />` : html`<div class="scroll-box" tabindex="0">
           ${tab === "thoughts" && html`<${Thoughts} n=${n} as=${as} />`}${tab === "trust" && html`<${TrustTable} n=${n} as=${as} />`}
           ${tab === "votes" && html`<${Ballots} n=${n} as=${as} go=${go} />`}
-          ${tab === "signs" && (as === MODERATOR ? html`<${Signs} go=${go} />` : html`<p class="empty">Only the moderator knows who lied.</p>`)}</div>`}</div></section></main>
+          ${tab === "signs" && (as === MODERATOR ? html`<${Signs} go=${go} />` : html`<p class="empty">Only the moderator knows who lied.</p>
+            <p><button type="button" class="main" onClick=${() => look(MODERATOR)}>Show roles, secrets and who lied</button></p>`)}</div>`}</div></section></main>
     ${shown === "rules" && html`<${Dialog} title=${`The rules: ${game.rules}`} onClose=${() => setShown("")}><div class="prose">
       ${game.rules_text.split(/\n\s*\n/).map((part, at) => html`<p key=${at}>${part}</p>`)}</div></${Dialog}>`}
     ${shown === "keys" && html`<${Dialog} title="Keys" onClose=${() => setShown("")}><dl class="keys-list">
