@@ -99,8 +99,3 @@ def own_policy() -> str:
 
 FILE_POLICY = f"{written_policy()}; frame-ancestors 'none'"
 """The policy of a stored page of a run's directory: no script of it runs."""
-REPLAY_POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'"
-)
-"""The policy of a replay; the policy within the page names the allowed scripts, and both apply."""

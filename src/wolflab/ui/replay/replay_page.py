@@ -33,6 +33,14 @@ _MODULES = {
 """The page's modules by file name; some are those of tables in the browser."""
 _IMPORT = re.compile(r"""(\bfrom\s*|\bimport\s*)"\./(?:vendor/)?([\w.]+)\"""")
 
+SERVED_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""The header's policy where a server sends the page; the policy within it names the allowed scripts, and both
+apply.
+"""
+
 
 def replay_of(store: Store, game: int, seat: int | None = None) -> tuple[str, str]:
     """The page of a game, and a sentence on missing prompts ("" if none are missing). seat: only this seat's
