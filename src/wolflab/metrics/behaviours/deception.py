@@ -174,7 +174,7 @@ def _reported_as(kind: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class ListenerResponse:
     """What a listener did next. follows: whether it agrees with what was said. before: whether the listener's
     latest guess before the statement agreed, too; None without such a guess, and for votes and polls.
     """
@@ -197,7 +197,7 @@ class Deception:
     statement: Statement
     contradiction: Contradiction
     listeners: tuple[int, ...]
-    responses: tuple[Response, ...]
+    responses: tuple[ListenerResponse, ...]
 
 
 def deceptions(view: DetectorView) -> Iterator[Deception]:
@@ -236,7 +236,9 @@ def _is_wolf(said: str) -> bool:
     return said in ROLES and ROLES[said].wolf
 
 
-def _choices(view: DetectorView, statement: Statement, wrong: Contradiction, seat: int) -> Iterator[Response]:
+def _choices(
+    view: DetectorView, statement: Statement, wrong: Contradiction, seat: int
+) -> Iterator[ListenerResponse]:
     """A listener's first answer to the straw poll and first vote after a statement that calls somebody a
     Werewolf, while that player can be chosen.
     """
@@ -249,24 +251,24 @@ def _choices(view: DetectorView, statement: Statement, wrong: Contradiction, sea
     for turn in view.record.probes:
         if turn.seat == seat and turn.kind == "straw" and turn.at > statement.at and turn.round <= last:
             follows = isinstance(turn.action, Pick) and turn.action.seat == wrong.about
-            yield Response(seat, "straw poll", follows)
+            yield ListenerResponse(seat, "straw poll", follows)
             break
     for ballot in view.ballots:
         mine = ballot.seat == seat and ballot.what == "eliminate" and ballot.meant
         if mine and ballot.at > statement.at and ballot.round <= last:
-            yield Response(seat, "vote", ballot.target == wrong.about)
+            yield ListenerResponse(seat, "vote", ballot.target == wrong.about)
             break
 
 
 def _guess(
     statement: Statement, wrong: Contradiction, seat: int, turns: Sequence[PastTurn]
-) -> Iterator[Response]:
+) -> Iterator[ListenerResponse]:
     """A listener's first guess after a statement. turns: its own turns and probes, in order."""
     later = [turn for turn in turns if turn.at > statement.at and turn.round <= statement.round + 1]
     follows = next(_guesses(later, wrong), None)
     if wrong.said and follows is not None:
         earlier = [turn for turn in reversed(turns) if turn.at <= statement.at]
-        yield Response(seat, "guess", follows, next(_guesses(earlier, wrong), None))
+        yield ListenerResponse(seat, "guess", follows, next(_guesses(earlier, wrong), None))
 
 
 def _guesses(turns: Iterable[PastTurn], wrong: Contradiction) -> Iterator[bool]:

@@ -24,7 +24,7 @@ from ...lab.runs.belief_curve import (
 from ...lab.runs.prompts import PromptShown
 from ...lab.studies.quoting import WITHHELD
 from ...metrics.behaviours import BEHAVIOURS, DetectorView, detected_behaviours
-from ...metrics.behaviours.deception import Response, deceptions
+from ...metrics.behaviours.deception import ListenerResponse, deceptions
 from ...metrics.play import seat_labels
 from ...record import GameRecord, PastTurn
 from ...rules import (
@@ -285,7 +285,7 @@ def _deceptions(record: GameRecord, seen: _Seen) -> list[_Data]:
     found: dict[int, _Data] = {}
     for one in deceptions(DetectorView.of(record)):
         line, wrong = seen.line_at(one.statement.at), one.contradiction
-        ways: dict[int, list[Response]] = {}
+        ways: dict[int, list[ListenerResponse]] = {}
         for response in one.responses:
             if response.follows:
                 ways.setdefault(response.seat, []).append(response)
