@@ -35,6 +35,7 @@ from wolflab.rules import (
 from wolflab.rules.engine import begin, step
 from wolflab.text.notes import Belief, Content, Deduced, Proposed, Thought
 from wolflab.text.notes import Candidate as OnePossible
+from wolflab.ui.mark import icon_link
 from wolflab.ui.replay.replay_page import replay_page
 from wolflab.ui.replay.story import packed_prompts, story_of
 
@@ -298,6 +299,7 @@ def test_nothing_is_fetched(whole: tuple[Story, GameRecord, Any]) -> None:
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
     assert policy is not None
     assert policy[1].startswith("default-src 'none'")
+    assert icon_link() in page
     assert not re.findall(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//""", page)
     assert all(
         to.startswith("data:")

@@ -115,6 +115,10 @@ def test_every_view_shows_and_keeps_nobody_out(
     last = len(story["items"]) - 1
     eyes = ["public", "player_1"] if name == "seat" else ["moderator", "public", "player_1", "player_3"]
     page, wrong = opened(window, path)
+    assert page.eval_on_selector(".project-mark", "mark => mark.naturalWidth") > 0
+    tabs = page.eval_on_selector_all("[role=tab]", "all => all.map(tab => tab.getBoundingClientRect())")
+    assert all(tab["right"] <= page.viewport_size["width"] for tab in tabs)
+    assert all(tab["bottom"] <= page.viewport_size["height"] for tab in tabs)
     for who in eyes:
         for tab in TABS[: 5 if story["as"] is None else 4]:
             page.goto(f"{path.as_uri()}#line={last * 2 // 3 + 1}&as={who}&tab={tab}")

@@ -2,7 +2,7 @@
 
 import { render } from "./vendor/preact.module.js";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/hooks.module.js";
-import { Dialog, Icon, Mark, html, say, useWide } from "./parts.js";
+import { Dialog, Icon, Mark, ProjectMark, html, say, useWide } from "./parts.js";
 
 const game = JSON.parse(document.getElementById("game").textContent);
 const { seats, items, turns } = game;
@@ -10,7 +10,7 @@ const MODERATOR = "moderator";
 const PUBLIC = "public";
 const SPEEDS = [["0.5", 2600], ["1", 1300], ["2", 650], ["4", 300]];
 const TABS = [...(game.as === null ? [["signs", "Who lied"]] : []),
-  ["log", "What happened"], ["thoughts", "Thoughts"], ["trust", "Trust"], ["votes", "Votes"]];
+  ["log", "Events"], ["thoughts", "Thoughts"], ["trust", "Trust"], ["votes", "Votes"]];
 
 // -- what a viewer sees
 
@@ -204,7 +204,7 @@ function Log({ n, as, go }) {
     current?.setAttribute("aria-current", "step");
     box.current.scrollTop = box.current.scrollHeight;
   }, [n, as]);
-  return html`<div class="log-box" ref=${box} tabindex="0" role="region" aria-label="What happened">
+  return html`<div class="log-box" ref=${box} tabindex="0" role="region" aria-label="Events">
     ${upTo > most && html`<button type="button" key="earlier" class="quiet" onClick=${() => setMost(items.length)}>Show all ${upTo} lines</button>`}
     ${rows.slice(Math.max(0, upTo - most), upTo).map(([, row]) => row)}</div>`;
 }
@@ -711,7 +711,7 @@ function App() {
   const now = items[n];
   useEffect(() => { if (!playing) say(now.kind === "said" ? `${name(now.seat)}: ${begun(now.text, 600) || "says nothing"}` : begun(lineWords(now), 600)); }, [n]);
 
-  return html`<header class="bar"><${Icon} name="Werewolf" /><h1><bdi>${game.title}</bdi></h1>
+  return html`<header class="bar"><${ProjectMark} /><h1><bdi>${game.title}</bdi></h1>
       <label class="as"><span>Seen by</span> <select aria-label="Seen by" value=${as} onChange=${(event) => look(event.target.value)}>
         ${game.as === null && html`<option value=${MODERATOR}>the moderator: everything</option>`}
         ${(game.as === null ? seats : [seats[game.as]]).map((seat) => html`<option key=${seat.seat} value=${String(seat.seat)}>${seat.name}${as === MODERATOR && `, ${seat.role}`}</option>`)}

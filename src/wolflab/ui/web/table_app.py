@@ -20,6 +20,7 @@ from starlette.staticfiles import StaticFiles
 
 from ...errors import WolflabError
 from ...text.people import PersonAnswer
+from ..mark import icon_link
 from ..replay.replay_page import SERVED_POLICY
 from .access import AccessControl, PageConnections, address, below, is_token, seat_number, up
 from .middleware import GUESSES, PINS, TABLES, Guard, Limiter, body, body_bytes, parsed
@@ -91,9 +92,8 @@ class Unlock(msgspec.Struct, forbid_unknown_fields=True):
 
 async def _take_page(request: Request) -> Response:
     """The one page, which loads its data itself."""
-    return HTMLResponse(
-        (_STATIC / "index.html").read_text("utf-8").replace('"/static/', f'"{up(request)}static/')
-    )
+    page = (_STATIC / "index.html").read_text("utf-8").replace('<link rel="icon" href="data:,">', icon_link())
+    return HTMLResponse(page.replace('"/static/', f'"{up(request)}static/'))
 
 
 async def _take_list(request: Request, access: AccessControl) -> Response:
