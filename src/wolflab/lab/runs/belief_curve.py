@@ -32,7 +32,7 @@ from ...rules import (
 )
 
 SEATS = 9
-"""The most seats: up to nine the reader's posterior is exact (`worlds`), and takes a second or two."""
+"""The most seats: up to nine the reader's posterior is exact (`worlds`), and takes a few seconds."""
 LONGEST = 300
 """The most events of a game."""
 LEAST = 0.05

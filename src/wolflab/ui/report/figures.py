@@ -186,8 +186,8 @@ def drawing(
     import matplotlib
     from matplotlib.figure import Figure
 
-    size = {} if width >= PAGE else {"font.size": 8.0}
-    with matplotlib.rc_context({**_SETTINGS, "svg.hashsalt": name, **size}):
+    settings: Any = {**_SETTINGS, "svg.hashsalt": name, **({"font.size": 8.0} if width < PAGE else {})}
+    with matplotlib.rc_context(settings):
         figure = Figure(figsize=(width, height), layout="constrained")
         figure.patch.set_alpha(0)
         axes = figure.subplots(-(-panels // wide), wide, squeeze=False, **shared).ravel()
