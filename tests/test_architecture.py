@@ -88,7 +88,7 @@ INNER: dict[str, set[str]] = {
     "ui/report": {"ui"},
     "ui/terminal": {"ui", "ui/report"},
     "ui/labelling": {"ui"},
-    "ui/web": {"ui"},
+    "ui/web": {"ui", "ui/replay"},
     "ui/replay": {"ui"},
     "ui/study": {"ui", "ui/web"},
     "ui/browse": {"ui", "ui/report", "ui/replay", "ui/web"},

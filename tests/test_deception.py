@@ -17,8 +17,16 @@ from test_behaviours import SCENE, staged
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.store import Store
-from wolflab.metrics.behaviours.deception import Knowledge, contradictions, statement_truths, withheld
+from wolflab.metrics.behaviours.deception import (
+    Knowledge,
+    contradictions,
+    deceptions,
+    statement_truths,
+    withheld,
+)
 from wolflab.metrics.behaviours.detector_view import DetectorView
+from wolflab.rules import pick
+from wolflab.text.notes import Belief, Deduced
 from wolflab.text.reading import Accusation, Claim, Defence, Report
 
 SEER_SEAT = SCENE.roles.index("Seer")
@@ -147,6 +155,36 @@ def test_a_game_statement_by_statement() -> None:
     assert not any(
         one.kind in ("result", "accusation", "defence") for truth in village for one in truth.contradictions
     )
+
+
+def test_who_heard_a_contradiction_and_whose_vote_and_guess_followed_it() -> None:
+    """A Werewolf accuses the Guard falsely. Its pack knows better; of two Villagers one follows."""
+    fooled, doubting = [seat for seat, role in enumerate(SCENE.roles) if role == "Villager"][:2]
+    about = SCENE.roles.index("Guard")
+    notes = {
+        f"1/vote/{seat}": (("deduce", Deduced((Belief(about, role, 8, 3),))),)
+        for seat, role in ((fooled, "Werewolf"), (doubting, "Uncertain"))
+    }
+    record = staged(
+        says={(1, 1): f"player_{about + 1} is a Werewolf."},
+        chooses={f"1/vote/{fooled}": pick(about), f"1/vote/{doubting}": pick(0)},
+        notes=notes,
+    )
+    (found,) = (
+        one
+        for one in deceptions(DetectorView.of(record))
+        if (one.statement.round, one.statement.seat, one.contradiction.about) == (1, 0, about)
+    )
+    assert (found.contradiction.kind, found.contradiction.knew) == ("accusation", "pack")
+    assert {fooled, doubting} <= set(found.listeners)
+    assert not any(SCENE.roles[seat] in ("Werewolf", "Guard") for seat in found.listeners)
+    told = {(one.seat, one.by): one.follows for one in found.responses if one.seat in (fooled, doubting)}
+    assert told == {
+        (fooled, "vote"): True,
+        (fooled, "guess"): True,
+        (doubting, "vote"): False,
+        (doubting, "guess"): False,
+    }
 
 
 def test_the_table_has_who_was_told_and_how_they_judged_the_speaker(tmp_path: Path) -> None:

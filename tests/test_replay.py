@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,27 @@ import pytest
 from command_line import wolflab
 from rules_helpers import Game
 from test_rules_views import twins
+from wolflab.lab.runs.belief_curve import BeliefMove, belief_curve, turning_points, why_no_curve
 from wolflab.lab.runs.prompts import PromptShown, prompts_of
 from wolflab.lab.storage.store import Store
 from wolflab.record import GameRecord, PastTurn
-from wolflab.rules import DOCTOR, NINE, SHERIFF, WITCH, Log, Ruleset, Said
+from wolflab.rules import (
+    DOCTOR,
+    EVERYONE,
+    NINE,
+    SHERIFF,
+    WITCH,
+    Learned,
+    Log,
+    Ruleset,
+    Said,
+    facts_of,
+    seats_of,
+)
 from wolflab.rules.engine import begin, step
 from wolflab.text.notes import Belief, Content, Deduced, Proposed, Thought
 from wolflab.text.notes import Candidate as OnePossible
+from wolflab.ui.mark import icon_link
 from wolflab.ui.replay.replay_page import replay_page
 from wolflab.ui.replay.story import packed_prompts, story_of
 
@@ -118,6 +133,70 @@ def test_what_a_seat_knows_of_cards_comes_when_it_learns_it(whole: tuple[Story, 
     for at, target in looks:
         assert [line for line, seat, _ in story["known"][str(seer)] if seat == target] == [at]
     assert all(line > 0 for line, *_ in story["known"]["-1"])  # nobody's card is public from the beginning
+
+
+def test_deceptions_stand_at_their_statements(whole: tuple[Story, GameRecord, Any]) -> None:
+    story, record, _ = whole
+    assert story["deceptions"]
+    for one in story["deceptions"]:
+        item = story["items"][one["n"]]
+        assert (item["kind"], item["by"]) == ("said", one["seat"])
+        for act in one["acts"]:
+            assert {seat for seat, *_ in act["followed"]} <= set(act["heard"])
+            assert one["seat"] not in act["heard"]
+    assert story_of(record, "Game", seat=0)["deceptions"] == []
+
+
+def test_a_reader_knows_its_seat_s_view_and_moves_with_public_events(
+    whole: tuple[Story, GameRecord, Any],
+) -> None:
+    """The next `before` is the last `after`, unless the seat has learned a secret in between."""
+    _, record, _ = whole
+    wolves = {seat for seat, role in enumerate(record.roles) if role == "Werewolf"}
+    curve, last = belief_curve(record), dict[int, tuple[int, float]]()
+    for move in curve:
+        alive = facts_of(record.ruleset, record.events[: move.at + 1]).alive
+        assert {seat for seat, *_ in move.readers} == set(seats_of(alive)) - wolves
+        for seat, before, after in move.readers:
+            at, latest = last.get(seat, (-1, before))
+            secrets = record.events[at + 1 : move.at]
+            if not any(event.audience != EVERYONE and event.audience >> seat & 1 for event in secrets):
+                assert before == latest
+            if seat == move.seat:
+                assert after == before  # its own act is no evidence for it
+            last[seat] = move.at, after
+    assert max(abs(move.move) for move in curve) > 0.05
+    seer = record.roles.index("Seer")
+    blind = replace(record, events=[event for event in record.events if not isinstance(event, Learned)])
+    for move, same in zip(curve, belief_curve(blind), strict=True):  # nobody else knows what the Seer learns
+        assert [one for one in move.readers if one[0] != seer] == [
+            one for one in same.readers if one[0] != seer
+        ]
+
+
+def test_turning_points_are_the_largest_moves_one_of_a_seat_and_day() -> None:
+    def move(at: int, seat: int | None, round: int, by: float) -> BeliefMove:
+        return BeliefMove(at, seat, round, ((0, 0.5, 0.5 + by), (1, 0.5, 0.5 + by)))
+
+    curve = [
+        move(1, 2, 1, 0.06),
+        move(2, 2, 1, -0.2),  # the larger of the same seat and day
+        move(3, None, 2, 0.04),  # too small
+        move(4, 2, 2, 0.07),
+        *(move(5 + seat, seat, 3, 0.1 + seat / 100) for seat in range(5)),
+    ]
+    found = turning_points(curve)
+    assert [one.at for one in found] == [2, 6, 7, 8, 9]
+    assert curve[1].moved == curve[1].readers
+    assert curve[0].moved == ()
+
+
+def test_a_game_without_a_curve_says_why(whole: tuple[Story, GameRecord, Any]) -> None:
+    _, record, _ = whole
+    assert why_no_curve(record) == ""
+    assert why_no_curve(replace(record, events=record.events[:-1])) == "The game is not over."
+    assert "events; the reader" in why_no_curve(replace(record, events=[*record.events] * 20))
+    assert story_of(replace(record, events=record.events[:-1]), "Game")["curve"]["why"]
 
 
 # -- nothing more is there --------------------------------------------------------------------------
@@ -220,6 +299,7 @@ def test_nothing_is_fetched(whole: tuple[Story, GameRecord, Any]) -> None:
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
     assert policy is not None
     assert policy[1].startswith("default-src 'none'")
+    assert icon_link() in page
     assert not re.findall(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//""", page)
     assert all(
         to.startswith("data:")

@@ -21,7 +21,7 @@ from wolflab.lab.results.players import PlacePlayer
 from wolflab.metrics import summarise
 from wolflab.stats.intervals import Estimate
 from wolflab.ui.report.blocks import joined
-from wolflab.ui.report.figures import COLOURS, Chart, ChartLine, Picture, curves
+from wolflab.ui.report.figures import COLOURS, COLUMN_WIDTHS, Chart, ChartLine, Picture, curves
 from wolflab.ui.report.latex import latex_words
 from wolflab.ui.report.numbers import shown
 from wolflab.ui.report.report import report_page
@@ -138,6 +138,15 @@ def test_what_latex_would_take_for_commands_is_escaped() -> None:
         r"\textbackslash{}a\{b\}\_c\textasciicircum{}d\textasciitilde{}e\#f\$g\%h\&i"
     )
     assert latex_words("−1 – “a” → χ₂") == "$-$1 -- ``a'' $\\rightarrow$ $\\chi$$_2$"
+
+
+def test_chosen_columns_stand_in_the_order_that_was_asked_for(page: ReportPage) -> None:
+    few = TABLE.with_columns(["why", "won", "nowhere"])
+    assert few is not None
+    assert few.column_names == ["condition", "why", "won"]
+    assert few.left == (1,)
+    assert [row[1].text for row in few.rows] == [row[2].text for row in TABLE.rows]
+    assert TABLE.with_columns(["condition", "nowhere"]) is None
 
 
 def test_a_file_is_what_is_returned(tmp_path: Path) -> None:
@@ -281,6 +290,30 @@ def test_a_figure_of_an_instrument_check_is_marked_in_its_files(page: ReportPage
 def height_of(png: bytes) -> int:
     """In dots, as the file's head says."""
     return int.from_bytes(png[20:24], "big")
+
+
+def test_a_narrow_figure_has_its_panels_below_each_other(page: ReportPage) -> None:
+    whole = page.figures["leadership"]
+    narrow = whole.at_width(COLUMN_WIDTHS["single"])
+    tops = [len({round(axis.get_position().y0, 3) for axis in one.figure.axes}) for one in (whole, narrow)]
+    assert tops == [1, 2], "two panels"
+    assert narrow.figure.get_figwidth() == COLUMN_WIDTHS["single"]
+    assert (narrow.caption, narrow.instrument, narrow.alt) == (whole.caption, whole.instrument, whole.alt)
+
+
+def test_a_figure_has_a_latex_file_with_its_caption(page: ReportPage) -> None:
+    text = page.figures["leadership"].latex("leadership")
+    assert r"\includegraphics[width=\linewidth]{leadership}" in text
+    assert r"\label{fig:leadership}" in text
+    assert r"\textbf{Instrument check.}" in text
+    assert r"95 \% interval" in text
+    assert "<" not in text.replace("$<$", "")
+
+
+def test_a_png_has_white_paper() -> None:
+    from matplotlib.image import imread
+
+    assert list(imread(io.BytesIO(drawn().drawn_as("png")))[0, 0]) == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize(("name", "begins"), [("a.png", b"\x89PNG"), ("a.PDF", b"%PDF")])

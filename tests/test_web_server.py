@@ -1130,6 +1130,20 @@ def test_the_moderators_view_is_open_to_all_after_the_end(
     assert {"secret", "reveal"} <= {item["kind"] for item in told["log"]}
 
 
+def test_the_replay_is_there_for_all_after_the_end(browser: Browser, site: Site, player: Player) -> None:
+    until(lambda: len(player.codes) > 1)
+    replay = browser.get(f"/t/{player.codes[0]}/replay.html")
+    assert replay.status_code == 200
+    assert '<script id="game" type="application/json">' in replay.text
+    assert "form-action 'none'" in replay.headers["content-security-policy"]
+    code = browser.table()
+    assert "not over" in sentence(browser.get(f"/t/{code}/replay.html"), 409)
+    assert browser.post(f"/t/{code}/close", json={}).status_code == 200
+    assert "not played to its end" in sentence(browser.get(f"/t/{code}/replay.html"), 404)
+    site.server.tables[code].plan.way = "/study/now"
+    assert "only the host" in sentence(browser.get(f"/t/{code}/replay.html"), 403)
+
+
 # -- a device that people share -----------------------------------------------------------------------------
 
 

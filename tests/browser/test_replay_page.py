@@ -115,6 +115,10 @@ def test_every_view_shows_and_keeps_nobody_out(
     last = len(story["items"]) - 1
     eyes = ["public", "player_1"] if name == "seat" else ["moderator", "public", "player_1", "player_3"]
     page, wrong = opened(window, path)
+    assert page.eval_on_selector(".project-mark", "mark => mark.naturalWidth") > 0
+    tabs = page.eval_on_selector_all("[role=tab]", "all => all.map(tab => tab.getBoundingClientRect())")
+    assert all(tab["right"] <= page.viewport_size["width"] for tab in tabs)
+    assert all(tab["bottom"] <= page.viewport_size["height"] for tab in tabs)
     for who in eyes:
         for tab in TABS[: 5 if story["as"] is None else 4]:
             page.goto(f"{path.as_uri()}#line={last * 2 // 3 + 1}&as={who}&tab={tab}")
@@ -174,9 +178,15 @@ def test_the_keyboard_is_enough(window: BrowserContext, replay_of: Callable[[str
     def line() -> int:
         return int(page.inner_text(".where").split("line ")[1].split(" ")[0])
 
-    assert line() == 1
+    items = story["items"]
+    first = next(at for at, item in enumerate(items) if item["kind"] == "said" and item["text"])
+    assert line() == first + 1
+    assert "public" in page.inner_text(".as option:checked")
+    assert not any(seat["role"] in page.inner_text(".ring") for seat in story["seats"])
+    page.click("button:has-text('Roles')")
+    until(lambda: all(seat["role"] in page.inner_text(".ring") for seat in story["seats"]))
     page.keyboard.press("ArrowRight")
-    until(lambda: line() == 2)
+    until(lambda: line() == first + 2)
     page.keyboard.press("End")
     until(lambda: line() == len(story["items"]))
     page.keyboard.press("PageUp")
@@ -218,35 +228,58 @@ def test_prompts_are_there_on_demand(window: BrowserContext, replay_of: Callable
     page.close()
 
 
-def test_a_lie_has_the_votes_and_the_trust_that_followed(
+def test_who_lied_says_what_was_known_and_who_believed_it(
     window: BrowserContext, replay_of: Callable[[str], Path], tmp_path: Path
 ) -> None:
     story = story_in(replay_of("doctor"))
-    items, roles = story["items"], [seat["role"] for seat in story["seats"]]
-    ballot = [item for item in items if item["kind"] == "vote" and item["round"] == 1]
-    mob = {item["by"]: item["to"] for item in ballot if roles[item["by"]] != "Werewolf"}
-    blamed = next(to for to in mob.values() if to is not None and roles[to] != "Werewolf")
-    place = next(
-        at
-        for at, item in enumerate(items)
-        if item["kind"] == "said" and item["round"] == 1 and roles[item["by"]] == "Werewolf"
-    )
-    liar = items[place]["by"]
-    for item in items:
-        item.pop("acts", None)
-    items[place]["acts"] = [["claims", "Seer"], ["tells", blamed, "Werewolf"]]
-    voters = [name_of(story, seat) for seat in sorted(mob) if mob[seat] == blamed]
+    roles = [seat["role"] for seat in story["seats"]]
+    liar = roles.index("Werewolf")
+    about, *heard = [seat for seat, role in enumerate(roles) if role != "Werewolf"]
+    act = {
+        "kind": "accusation",
+        "about": about,
+        "why": "",
+        "said": "Werewolf",
+        "knew": "pack",
+        "heard": heard,
+    }
+    place = next(at for at, item in enumerate(story["items"]) if item.get("by") == liar)
+    followed = [[heard[0], ["vote", "guess"], True], [heard[1], ["straw poll"], False]]
+    story["deceptions"] = [
+        {"n": place, "seat": liar, "acts": [act | {"told": len(heard), "followed": followed}]},
+        {"n": place + 1, "seat": liar, "acts": [act | {"told": 0, "followed": []}]},
+    ]
     (tmp_path / "lie.html").write_text(replay_page(story, packed_prompts(())[0]))
     page, wrong = opened(window, tmp_path / "lie.html", "#as=moderator&tab=signs")
-    told = page.inner_text(
-        f".plain-list li:has-text('claimed to be Seer'):has-text('{name_of(story, liar)}')"
-    )
-    assert f"a look at {name_of(story, blamed)} had shown: Werewolf" in told
-    assert f"Of the village, {len(voters)} of {len(mob)} voted so that day" in told
-    assert all(voter in told for voter in voters)
-    votes = sum(item["to"] == blamed for item in ballot)
-    if votes > len(ballot) / 2:
-        assert f"{name_of(story, blamed)}, {roles[blamed]}: voted out by" in page.inner_text("#panel")
+    first, second = page.locator(".lies li").all_inner_texts()
+    assert f"calls {name_of(story, about)} a Werewolf. It knew better" in first
+    assert f"{name_of(story, about)} is" in first.partition("knew better")[2]
+    assert f"Believed by 2 of the {len(heard)} who could not know better" in first
+    assert f"{name_of(story, heard[0])} (voted so and guessed so, as before)" in first
+    assert f"{name_of(story, heard[1])} (said so in the straw poll)" in first
+    assert "The record has no vote, poll or guess" in second
+    page.click(".lies li >> nth=0 >> button")
+    until(lambda: f"line {place + 1} of" in page.inner_text(".where"))
+    assert wrong == []
+    page.close()
+
+
+def test_the_curve_has_a_title_its_turning_points_and_a_table(
+    window: BrowserContext, replay_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    story = story_in(replay_of("doctor"))
+    page, wrong = opened(window, replay_of("doctor"), "#as=moderator&tab=signs")
+    panel = page.inner_text("#panel")
+    assert "Computed by the built-in reader, not by the players" in panel
+    assert "chance that the built-in reader gives" in page.locator(".beliefs title").text_content(timeout=0)
+    assert page.locator(".turning li").count() == len(story["curve"]["turns"]) > 0
+    page.click("summary:has-text('public events as a table')")
+    assert page.locator("details[open] tbody tr").count() == len(story["curve"]["points"])
+    assert not what_keeps_people_out(page)
+    story["curve"] = {"why": "The game has too many events."}
+    (tmp_path / "none.html").write_text(replay_page(story, packed_prompts(())[0]))
+    page.goto(f"{(tmp_path / 'none.html').as_uri()}#as=moderator&tab=signs")
+    assert "not computed for this game. The game has too many events." in page.inner_text("#panel")
     assert wrong == []
     page.close()
 
@@ -285,7 +318,7 @@ def test_hostile_text_is_shown_and_does_nothing(
     (tmp_path / "hostile.html").write_text(replay_page(story, packed_prompts(())[0]))
     page, wrong = opened(window, tmp_path / "hostile.html", f"#line={place + 1}")
     assert "onerror=alert(1)" in page.inner_text(f".log-box [data-n='{place}']")
-    assert page.query_selector("img") is None
+    assert page.query_selector("img:not(.project-mark)") is None
     assert not is_too_wide(page)
     assert wrong == []
     page.close()
@@ -311,6 +344,7 @@ def test_statements_that_could_not_be_read_are_no_statements_without_a_lie(
     said = [item for item in story["items"] if item["kind"] == "said" and item["text"]]
     for item in said:
         item["acts"] = []
+    story["deceptions"] = []
     for item in said[::share]:
         item |= {"text": "我相信你是好人。", "acts": [["unread"]]}
     (tmp_path / "unread.html").write_text(replay_page(story, packed_prompts(())[0]))

@@ -6,7 +6,7 @@ whoever writes patterns of their own for it. A statement for which `can_be_read`
 must not count as silent about anything.
 """
 
-from .acts import WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
+from .acts import GOOD, WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
 from .language import LONGEST, can_be_read
 from .spelling import normal, seats_named
 from .statements import CONDITION, SENTENCE, claimed_against, claims_of, read, read_in
@@ -15,6 +15,7 @@ from .vocabulary import MANY, NAMED, ROLE, with_roles_marked
 
 __all__ = [
     "CONDITION",
+    "GOOD",
     "LONGEST",
     "MANY",
     "NAMED",

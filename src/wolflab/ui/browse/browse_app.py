@@ -21,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 
 from ...errors import WolflabError
 from ...files import read_file
-from ..replay.replay_page import replay_of
+from ..replay.replay_page import SERVED_POLICY, replay_of
 from ..report.links import with_active_links
 from ..web.access import address, up
 from ..web.middleware import GUESSES, Guard, Limiter
@@ -30,7 +30,6 @@ from ..wording import counted
 from .comparing import compare_page
 from .frame import (
     FILE_POLICY,
-    REPLAY_POLICY,
     STATIC,
     browse_page,
     notice_html,
@@ -169,7 +168,7 @@ def _take_replay(request: Request, index: RunIndex) -> Response:
     with _READING, opened_store(run) as store:
         game = game_in(store, number)
         if game.over:
-            return _html(replay_of(store, number)[0], policy=REPLAY_POLICY)
+            return _html(replay_of(store, number)[0], policy=SERVED_POLICY)
         calls = sum(total.calls for total in store.game_totals(number).values())
     played = being_played(run)
     if game.error:

@@ -14,6 +14,7 @@ from html import escape
 from importlib.resources import files
 
 from ..content_policy import written_policy
+from ..mark import mark
 from ..report.report_page import page
 from ..report.report_table import ReportTable, TableRow
 
@@ -52,7 +53,7 @@ def refreshed(inner: str, live: bool, seconds: float = REFRESHED) -> str:
 def page_head(title: str, *below: str) -> str:
     """The head of a page. title: words; below: HTML, a paragraph each."""
     lines = "".join(f'<p class="sub">{line}</p>' for line in below if line)
-    return f'<header class="top"><div><h1><bdi>{escape(title)}</bdi></h1>{lines}</div></header>\n'
+    return f'<header class="top">{mark()}<div><h1><bdi>{escape(title)}</bdi></h1>{lines}</div></header>\n'
 
 
 def notice_html(sentence: str) -> str:
@@ -99,8 +100,3 @@ def own_policy() -> str:
 
 FILE_POLICY = f"{written_policy()}; frame-ancestors 'none'"
 """The policy of a stored page of a run's directory: no script of it runs."""
-REPLAY_POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'"
-)
-"""The policy of a replay; the policy within the page names the allowed scripts, and both apply."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import typer
 
@@ -18,7 +19,7 @@ from ...lab.runs.export import export_run
 from ...lab.storage.store import Store
 from ...lab.transcripts.inspect_log import write_logs
 from ...lab.transcripts.scout import write_transcripts
-from ..report.figures import FIGURE_FILES
+from ..report.figures import COLUMN_WIDTHS, FIGURE_FILES
 from ..report.notebook import OpenedRun, open_run
 from ..report.report_page import ReportPage
 from ..terminal.console import console, say
@@ -74,6 +75,16 @@ def export(
             help="Data with the calls of this judge: its directory (repeatable).", callback=named(CALLS)
         ),
     ] = [],
+    width: Annotated[
+        Literal["single", "double"] | None,
+        typer.Option(
+            help="Figures as wide as a journal's column, or as both columns (default: as on the page)."
+        ),
+    ] = None,
+    column: Annotated[
+        list[str],
+        typer.Option(help="Tables with their first column and this one alone, by its head (repeatable)."),
+    ] = [],
 ) -> None:
     """Write a run's records, data, tables, figures or transcripts to files."""
     unknown = [kind for kind in format_ if kind not in (*KINDS, EVERYTHING)]
@@ -88,6 +99,10 @@ def export(
         raise ExperimentError(
             "--texts changes what is in data and transcripts: add --format data, inspect or scout"
         )
+    if width and "figures" not in wanted:
+        raise ExperimentError("--width changes figures: add --format figures")
+    if column and "tables" not in wanted:
+        raise ExperimentError("--column chooses among the columns of tables: add --format tables")
     if {"data", "scout"} & {*wanted}:
         check_packages()  # before anything is written
     opened = open_run(run, judge)
@@ -97,52 +112,74 @@ def export(
         out = Path(context.args[0])
         warn(f"a directory is now named with -o: wolflab export {shlex.quote(str(run))} -o {out}")
     for kind in wanted:
-        say(console(), KINDS[kind](opened, out or run / HOME, texts))
+        say(console(), KINDS[kind](opened, out or run / HOME, ExportChoices(texts, width, tuple(column))))
 
 
-def _records(run: OpenedRun, to: Path, texts: bool) -> str:
+class ExportChoices(NamedTuple):
+    """What an export was asked for. texts: with words and prompts. width: a key of `COLUMN_WIDTHS`; None for
+    a page's. columns: of tables; none for all.
+    """
+
+    texts: bool = False
+    width: str | None = None
+    columns: tuple[str, ...] = ()
+
+
+def _records(run: OpenedRun, to: Path, chosen: ExportChoices) -> str:
     with Store.open_for_reading(run.path) as store:
         return f"{counted(export_run(store, to), 'game')} written to {to}"
 
 
-def _data(run: OpenedRun, to: Path, texts: bool) -> str:
+def _data(run: OpenedRun, to: Path, chosen: ExportChoices) -> str:
     folder = to / "data"
-    write_data(DataSource(run.path, run.judges, texts), list(TABLES), folder)
+    write_data(DataSource(run.path, run.judges, chosen.texts), list(TABLES), folder)
     return f"{len(TABLES)} tables of data written to {folder}"
 
 
-def _inspect(run: OpenedRun, to: Path, texts: bool) -> str:
+def _inspect(run: OpenedRun, to: Path, chosen: ExportChoices) -> str:
     folder = to / "inspect"
     with Store.open_for_reading(run.path) as store:
-        written = write_logs(store, folder, texts)
+        written = write_logs(store, folder, chosen.texts)
     samples = counted(sum(log.samples for log in written), "sample")
     return f"{counted(len(written), 'log')} with {samples} written to {folder}"
 
 
-def _scout(run: OpenedRun, to: Path, texts: bool) -> str:
+def _scout(run: OpenedRun, to: Path, chosen: ExportChoices) -> str:
     folder = to / "scout"
     with Store.open_for_reading(run.path) as store:
-        written = write_transcripts(store, folder, texts)
+        written = write_transcripts(store, folder, chosen.texts)
     transcripts = counted(sum(log.samples for log in written), "transcript")
     return f"{transcripts} in {counted(len(written), 'file')} written to {folder}"
 
 
-def write_blocks(kind: Literal["tables", "figures"], pages: Sequence[ReportPage], to: Path) -> str:
+def write_blocks(
+    kind: Literal["tables", "figures"],
+    pages: Sequence[ReportPage],
+    to: Path,
+    chosen: ExportChoices = ExportChoices(),  # noqa: B008 (a tuple)
+) -> str:
     """Write the tables or the figures of pages to `to/tables` or `to/figures`, with a list of what each file
-    shows. Returns a sentence on it.
+    shows. Returns a sentence on it. ExperimentError for a column that no table has.
     """
+    if kind == "tables":
+        _check_columns(pages, chosen.columns)
     folder = to / kind
     shown: dict[str, str] = {}
     for page in pages:
         if kind == "tables":
-            for name, table in page.tables.items():
+            for name, whole in page.tables.items():
+                table = whole.with_columns(chosen.columns) if chosen.columns else whole
+                if table is None:
+                    continue
                 table.to_csv(folder / f"{name}.csv")
                 table.to_latex(folder / f"{name}.tex")
                 shown[name] = table.caption
         else:
-            for name, figure in page.figures.items():
+            for name, drawn in page.figures.items():
+                figure = drawn.at_width(COLUMN_WIDTHS[chosen.width]) if chosen.width else drawn
                 for ending in FIGURE_FILES:
                     figure.save(folder / f"{name}.{ending}")
+                write(folder / f"{name}.tex", figure.latex(name).encode())
                 shown[name] = figure.alt
     heads = [f"# {pages[0].title}", *([INSTRUMENT] if pages[0].instrument else [])]
     listed = "\n".join(f"- `{name}`: {words}" for name, words in shown.items())
@@ -150,11 +187,22 @@ def write_blocks(kind: Literal["tables", "figures"], pages: Sequence[ReportPage]
     return f"{counted(len(shown), kind[:-1])} written to {folder}"
 
 
-KINDS: Mapping[str, Callable[[OpenedRun, Path, bool], str]] = {
+def _check_columns(pages: Sequence[ReportPage], names: Sequence[str]) -> None:
+    known = {name for page in pages for table in page.tables.values() for name in table.column_names[1:]}
+    for name in names:
+        if name not in known:
+            close = get_close_matches(name, known, 3)
+            like = f"; close to it are: {', '.join(close)}" if close else ""
+            raise ExperimentError(
+                f"--column {name}: no table has a column of that head{like}; the report shows all heads"
+            )
+
+
+KINDS: Mapping[str, Callable[[OpenedRun, Path, ExportChoices], str]] = {
     "records": _records,
     "data": _data,
-    "tables": lambda run, to, texts: write_blocks("tables", run.pages, to),
-    "figures": lambda run, to, texts: write_blocks("figures", run.pages, to),
+    "tables": lambda run, to, chosen: write_blocks("tables", run.pages, to, chosen),
+    "figures": lambda run, to, chosen: write_blocks("figures", run.pages, to, chosen),
     "inspect": _inspect,
     "scout": _scout,
 }

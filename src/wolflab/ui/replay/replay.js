@@ -2,15 +2,15 @@
 
 import { render } from "./vendor/preact.module.js";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/hooks.module.js";
-import { Dialog, Icon, Mark, html, say, useWide } from "./parts.js";
+import { Dialog, Icon, Mark, ProjectMark, html, say, useWide } from "./parts.js";
 
 const game = JSON.parse(document.getElementById("game").textContent);
 const { seats, items, turns } = game;
 const MODERATOR = "moderator";
 const PUBLIC = "public";
 const SPEEDS = [["0.5", 2600], ["1", 1300], ["2", 650], ["4", 300]];
-const TABS = [["log", "What happened"], ["thoughts", "Thoughts"], ["trust", "Trust"], ["votes", "Votes"],
-  ...(game.as === null ? [["signs", "Who lied"]] : [])];
+const TABS = [...(game.as === null ? [["signs", "Who lied"]] : []),
+  ["log", "Events"], ["thoughts", "Thoughts"], ["trust", "Trust"], ["votes", "Votes"]];
 
 // -- what a viewer sees
 
@@ -35,7 +35,14 @@ const isFalse = (shown, card) => Boolean(card) && shown !== "" && (shown === "We
 
 // -- links: every state has one
 
+/** Where the page opens without a link: on the first spoken line, without anybody's secrets. */
+function opening() {
+  const as = game.as === null ? PUBLIC : String(game.as);
+  return { n: near(Math.max(0, items.findIndex((item) => item.kind === "said" && item.text)), as), as, tab: "log" };
+}
+
 function readLink() {
+  if (location.hash.length < 2) return opening();
   const told = new URLSearchParams(location.hash.slice(1));
   const last = items.length - 1;
   const asked = game.turns.find((turn) => turn.ask === told.get("ask")); // a report names what it quotes so
@@ -197,7 +204,7 @@ function Log({ n, as, go }) {
     current?.setAttribute("aria-current", "step");
     box.current.scrollTop = box.current.scrollHeight;
   }, [n, as]);
-  return html`<div class="log-box" ref=${box} tabindex="0" role="region" aria-label="What happened">
+  return html`<div class="log-box" ref=${box} tabindex="0" role="region" aria-label="Events">
     ${upTo > most && html`<button type="button" key="earlier" class="quiet" onClick=${() => setMost(items.length)}>Show all ${upTo} lines</button>`}
     ${rows.slice(Math.max(0, upTo - most), upTo).map(([, row]) => row)}</div>`;
 }
@@ -428,38 +435,90 @@ const isWolf = (seat) => seats[seat].role === "Werewolf";
 const listed = (names) => (names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`);
 const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
-/** The village's mean trust in a player by line `at` and by line `until`, over those who gave it both times. */
-function trustMoved(about, at, until) {
-  const latest = (from, to) => {
-    const found = new Map();
-    for (const turn of turns) {
-      const said = turn.n > from && turn.n <= to && turn.seat !== about && !isWolf(turn.seat) && turn.beliefs?.find(([target]) => target === about);
-      if (said) found.set(turn.seat, said[3]);
-    }
-    return found;
-  };
-  const [before, after] = [latest(-1, at), latest(at, until)];
-  const both = [...after.keys()].filter((seat) => before.has(seat));
-  const mean = (values) => (both.reduce((sum, seat) => sum + values.get(seat), 0) / both.length).toFixed(1);
-  return both.length ? [mean(before), mean(after), both.length] : null;
+const aRole = (role) => `${role === "Werewolf" || role === "Villager" ? "a" : "the"} ${role}`;
+
+/** What an act said, in words after its speaker's name. */
+function saidWords({ kind, about, why, said }) {
+  if (kind === "accusation") return html`calls <b>${name(about)}</b> a Werewolf`;
+  if (kind === "defence") return html`says that <b>${name(about)}</b> is ${said === "not a Werewolf" ? "no Werewolf" : aRole(said)}`;
+  if (kind === "result" && said) return html`says that a look at <b>${name(about)}</b> showed: ${said}`;
+  if (kind === "result") return html`${why}, about <b>${name(about)}</b>`;
+  return why;
 }
 
-/** The effect of a statement with untrue claims until the next vote: which villagers followed it, and their trust. */
-function Followed({ at, acts, all }) {
-  const item = items[at];
-  const ballot = all.find((one) => one.what !== "elect" && one.from > at && one.round === item.round);
-  const until = ballot ? ballot.to : items.length - 1;
-  const against = new Set(item.acts.filter(([how, whom, shown]) => ((item.alive >> whom) & 1)
-    && (how === "accuses" || (how === "tells" && shown === "Werewolf"))).map(([, whom]) => whom));
-  const voters = ballot ? [...ballot.votes.keys()].filter((voter) => !isWolf(voter) && voter !== item.by) : [];
-  const led = voters.filter((voter) => against.has(ballot.votes.get(voter)));
-  const moved = [...new Set([item.by, ...acts.flatMap(([what, about]) => (what === "tells" ? [about] : []))])].map((seat) => [seat, trustMoved(seat, at, until)]).filter(([, move]) => move);
-  const hit = voters.filter((voter) => ballot.votes.get(voter) === item.by);
-  return html`${voters.length > 0 && html`<small>Of the village, ${hit.length ? `${hit.length} of ${voters.length}` : "nobody"} voted against ${name(item.by)} that day.</small>`}
-    ${against.size > 0 && ballot && html`<small>It spoke against ${listed([...against].map(name))}. Of the village, ${led.length
-    ? `${led.length} of ${voters.length} voted so that day: ${listed(led.map(name))}.` : "nobody voted so that day."}</small>`}
-    ${moved.map(([seat, [before, after, n]]) => html`<small key=${seat}>How far the village believes ${name(seat)}, from 1 to 10: ${before} before,${" "}
-      ${after} by ${ballot ? "the vote" : "the end"} (${count(n, "player")}).</small>`)}`;
+/** How the speaker knew better. */
+function knewWords({ kind, about, knew }, seat) {
+  const card = `${name(about)} is ${aRole(seats[about].role)}`;
+  if (knew === "card") return `it is ${aRole(seats[seat].role)}`;
+  if (knew === "pack") return kind === "defence" ? `${name(about)} is a Werewolf of its own pack` : `the Werewolves know each other, and ${card}`;
+  if (knew === "check") return `its own look had shown it: ${card}`;
+  return knew === "shown" ? `all had seen the card: ${card}` : `it did no such thing; ${card}`;
+}
+
+const WAYS = { vote: "voted so", "straw poll": "said so in the straw poll", guess: "guessed so" };
+
+/** Who believed an act, by what the record has. */
+function Believed({ act: { heard, told, followed } }) {
+  if (!heard.length) return html`<small>Everybody who heard it knew better.</small>`;
+  const could = count(heard.length, "listener");
+  if (!told) return html`<small>${could} could not know better. The record has no vote, poll or guess that shows whether they believed it.</small>`;
+  const few = told < heard.length ? `${told} whose vote, poll or guess shows it; ${could} could not know better` : `${told} who could not know better`;
+  if (!followed.length) return html`<small>Believed by none of the ${few}.</small>`;
+  return html`<small>Believed by ${followed.length} of the ${few}: <b>${listed(followed.map(([seat, ways, before]) =>
+    `${name(seat)} (${listed(ways.map((way) => WAYS[way]))}${before ? ", as before" : ""})`))}</b>.</small>`;
+}
+
+/** Statements against what their speakers knew, one side's. */
+function Lies({ lies, go }) {
+  return html`<ol class="plain-list lies">${lies.map(({ n, seat, acts }) => html`<li key=${n}><button type="button" class="quiet"
+      onClick=${() => go(n)}>${phaseOf(items[n])}, line ${n + 1}</button> <b><bdi>${name(seat)}</bdi></b> (${seats[seat].role})
+    ${acts.map((act, k) => html`${k > 0 ? "It also" : ""} <span class="lie">${saidWords(act)}</span>. It knew better: ${knewWords(act, seat)}.
+      <${Believed} act=${act} />`)}</li>`)}</ol>`;
+}
+
+// -- the built-in reader's belief in the true Werewolves
+
+const percent = (value) => `${Math.round(value)}\u00a0%`;
+
+/** A public event in a few words. */
+function eventWords(item) {
+  if (item.kind === "said") return `${name(item.by)}'s statement`;
+  if (item.kind === "vote") return `${name(item.by)}'s vote for ${item.to === null ? "nobody" : name(item.to)}`;
+  return `“${item.text}”`;
+}
+
+function Curve({ points, turns, go }) {
+  const [wide, high, last] = [100, 40, Math.max(1, items.length - 1)];
+  const x = (at) => 8 + (at / last) * (wide - 12);
+  const y = (value) => 3 + ((100 - value) / 100) * (high - 9);
+  const begins = items.map((item, at) => [item, at]).filter(([item]) => item.kind === "time" && item.time === "day");
+  return html`<svg class="beliefs" viewBox="0 0 ${wide} ${high}" role="img" aria-labelledby="curve-title">
+    <title id="curve-title">The chance that the built-in reader gives to the true Werewolves, after each public event</title>
+    ${[0, 50, 100].map((value) => html`<g key=${value}><path class="grid" d=${`M8 ${y(value)}H96`} /><text x="7" y=${y(value) + 1} text-anchor="end">${value}</text></g>`)}
+    ${begins.map(([item, at]) => html`<g key=${at}><path class="grid" d=${`M${x(at)} 3V${high - 6}`} /><text x=${x(at)} y=${high - 2} text-anchor="middle">Day ${item.round}</text></g>`)}
+    <path class="course c0" d=${points.map(([at, , after], k) => (k ? `H${x(at)}V${y(after)}` : `M${x(at)} ${y(after)}`)).join("")} />
+    ${turns.map(([at, , after], k) => html`<g key=${at} class="turn-point" onClick=${() => go(at)}><circle cx=${x(at)} cy=${y(after)} r="1.9" />
+      <text x=${x(at)} y=${y(after) + 1} text-anchor="middle">${k + 1}</text></g>`)}</svg>`;
+}
+
+/** The curve, the turning points in words, and the table behind the curve. */
+function TurningPoints({ go }) {
+  const { why, points, turns, unread, least, moved } = game.curve;
+  const instrument = html`<p class="soft"><span class="tag">instrument</span> Computed by the built-in reader, not by the players: at each living seat of the village
+    it knows what that seat has seen, and it says how likely each other player is a Werewolf. The curve is the mean chance that it gives to the true Werewolves.</p>`;
+  const title = html`<h2>Turning points</h2>`;
+  if (why || !points.length) return html`${title}<p class="soft">The built-in reader's beliefs are not computed for this game. ${why || "Nothing public happened in it."}</p>`;
+  const Go = ({ at }) => html`<button type="button" class="quiet" onClick=${() => go(at)}>${phaseOf(items[at])}, line ${at + 1}</button>`;
+  return html`${title}${instrument}<figure><${Curve} points=${points} turns=${turns} go=${go} />
+      <figcaption>The mean chance in percent, after each public event. Numbers mark the turning points.</figcaption></figure>
+    ${turns.length ? html`<ol class="turning">${turns.map(([at, before, after, who]) => html`<li key=${at}><${Go} at=${at} />
+      <bdi>${eventWords(items[at])}</bdi> moved the reader ${after > before ? "towards" : "away from"} the Werewolves: from ${percent(before)} to ${percent(after)}.
+      <small>${who.length ? `Moved by ${moved} points or more: ${listed(who.map(([seat, was, is]) => `${name(seat)} (${percent(was)} to ${percent(is)})`))}.` : `No seat moved by ${moved} points or more.`}</small></li>`)}</ol>`
+    : html`<p class="soft">No event moved the reader by ${least} points or more.</p>`}
+    ${unread > 0 && html`<p class="soft">${count(unread, "statement")} could not be read; the reader takes them for silence.</p>`}
+    <details><summary>All ${points.length} public events as a table</summary><div class="scrolls" tabindex="0" role="group" aria-label="The curve as a table"><table>
+      <thead><tr><th scope="col">line</th><th scope="col">event</th><th scope="col">before</th><th scope="col">after</th></tr></thead>
+      <tbody>${points.map(([at, before, after]) => html`<tr key=${at}><td>${at + 1}</td><td><bdi>${eventWords(items[at])}</bdi></td><td>${before.toFixed(1)}</td><td>${after.toFixed(1)}</td></tr>`)}</tbody></table></div></details>`;
 }
 
 /** A sentence on the players removed by votes and nights. */
@@ -492,22 +551,23 @@ function Signs({ go }) {
   };
   const said = items.filter((item) => item.kind === "said" && item.text);
   const unread = said.filter((item) => (item.acts || []).some(([what]) => what === "unread"));
-  const lies = items.map((item, at) => [at, item.by, (item.acts || []).filter(([what, about, told]) =>
-    (what === "claims" && isLie(about, seats[item.by].role)) || (what === "tells" && isFalse(told, seats[about].role)))]).filter(([, , acts]) => acts.length);
-  const words = ([what, about, told]) => (what === "claims" ? `claimed to be ${about}` : `said that a look at ${name(about)} had shown: ${told}`);
   const kinds = [...new Set(game.signs.map(([, , what]) => what))];
   const Go = ({ at }) => html`<button type="button" class="quiet" onClick=${() => go(at)}>${phaseOf(items[at])}</button>`;
-  return html`<p class="soft">About the whole game, whatever line you are at.</p>${end && html`<p class="lead"><b><bdi>${end.text}</bdi></b></p>`}<${Toll} out=${out} />
-    <h2>Who left the game</h2><ol class="plain-list">${out.map(([at, seat]) => html`<li key=${at + seat}><${Go} at=${at} />
-      <bdi>${name(seat)}</bdi>, ${seats[seat].role}: ${how(at, seat)}</li>`)}</ol>
-    <h2>Claims that were not true, and what followed</h2>${lies.length ? html`<ol class="plain-list">${lies.map(([at, seat, acts], k) => html`<li key=${k}><${Go} at=${at} />
-      <bdi>${name(seat)}</bdi>, ${seats[seat].role}, ${listed(acts.map(words))}.<${Followed} at=${at} acts=${acts} all=${all} /></li>`)}</ol>` : unread.length < said.length || !said.length ? html`<p class="soft">None were found${unread.length > 0 && " in what was read"}.</p>` : null}
+  const [ofWolves, ofVillage] = [true, false].map((wolf) => game.deceptions.filter((one) => isWolf(one.seat) === wolf));
+  const none = html`<p class="soft">None were found${unread.length > 0 && " in what was read"}.</p>`;
+  return html`<h2>What the Werewolves said against what they knew, and who believed it</h2>
+    ${ofWolves.length ? html`<${Lies} lies=${ofWolves} go=${go} />` : unread.length < said.length || !said.length ? none : null}
     ${unread.length > 0 && html`<p class="soft">${unread.length} of ${said.length} statements could not be read (not English): what they say is not known.</p>`}
+    ${ofVillage.length > 0 && html`<h2>What the village said against what it knew</h2><${Lies} lies=${ofVillage} go=${go} />`}
+    <p class="soft">Found by rules in what was said; a sentence may be read wrongly. “Believed” is the listener's next vote, straw poll or guess of a role, where it agrees; it may have another reason.</p>
+    <${TurningPoints} go=${go} />
+    <h2>How the game ended</h2>${end && html`<p class="lead"><b><bdi>${end.text}</bdi></b></p>`}<${Toll} out=${out} />
+    <h3>Who left the game</h3><ol class="plain-list">${out.map(([at, seat]) => html`<li key=${at + seat}><${Go} at=${at} />
+      <bdi>${name(seat)}</bdi>, ${seats[seat].role}: ${how(at, seat)}</li>`)}</ol>
     <h2>What else was seen</h2>${!kinds.length && html`<p class="soft">Nothing.</p>`}
     ${kinds.map((kind) => html`<section key=${kind}><h3>${kind}</h3><p class="soft">${game.behaviours[kind]}</p><ol class="plain-list">
       ${game.signs.filter(([, , what]) => what === kind).map(([line, seat, , why], k) => html`<li key=${k}><${Go} at=${Math.min(line, items.length - 1)} />
-      <bdi>${name(seat)}: ${why}</bdi></li>`)}</ol></section>`)}
-    <p class="soft">Found by rules in what was said; a sentence may be read wrongly. A vote or trust after a claim need not come from it.</p>`;
+      <bdi>${name(seat)}: ${why}</bdi></li>`)}</ol></section>`)}`;
 }
 
 // -- time
@@ -651,11 +711,12 @@ function App() {
   const now = items[n];
   useEffect(() => { if (!playing) say(now.kind === "said" ? `${name(now.seat)}: ${begun(now.text, 600) || "says nothing"}` : begun(lineWords(now), 600)); }, [n]);
 
-  return html`<header class="bar"><${Icon} name="Werewolf" /><h1><bdi>${game.title}</bdi></h1>
+  return html`<header class="bar"><${ProjectMark} /><h1><bdi>${game.title}</bdi></h1>
       <label class="as"><span>Seen by</span> <select aria-label="Seen by" value=${as} onChange=${(event) => look(event.target.value)}>
         ${game.as === null && html`<option value=${MODERATOR}>the moderator: everything</option>`}
         ${(game.as === null ? seats : [seats[game.as]]).map((seat) => html`<option key=${seat.seat} value=${String(seat.seat)}>${seat.name}${as === MODERATOR && `, ${seat.role}`}</option>`)}
         <option value=${PUBLIC}>the public: what all hear</option></select></label>
+      ${game.as === null && html`<button type="button" aria-pressed=${as === MODERATOR} onClick=${() => look(as === MODERATOR ? PUBLIC : MODERATOR)}>Roles</button>`}
       <button type="button" aria-haspopup="dialog" onClick=${() => setShown("players")}>Players</button>
       <button type="button" aria-haspopup="dialog" onClick=${() => setShown("rules")}>Rules</button>
       <button type="button" class="for-keys" aria-haspopup="dialog" onClick=${() => setShown("keys")}>Keys</button></header>
@@ -670,7 +731,8 @@ function App() {
         ${tab === "log" ? html`<${Log} n=${n} as=${as} go=${goHere.current} />` : html`<div class="scroll-box" tabindex="0">
           ${tab === "thoughts" && html`<${Thoughts} n=${n} as=${as} />`}${tab === "trust" && html`<${TrustTable} n=${n} as=${as} />`}
           ${tab === "votes" && html`<${Ballots} n=${n} as=${as} go=${go} />`}
-          ${tab === "signs" && (as === MODERATOR ? html`<${Signs} go=${go} />` : html`<p class="empty">Only the moderator knows who lied.</p>`)}</div>`}</div></section></main>
+          ${tab === "signs" && (as === MODERATOR ? html`<${Signs} go=${go} />` : html`<p class="empty">Only the moderator knows who lied.</p>
+            <p><button type="button" class="main" onClick=${() => look(MODERATOR)}>Show roles, secrets and who lied</button></p>`)}</div>`}</div></section></main>
     ${shown === "rules" && html`<${Dialog} title=${`The rules: ${game.rules}`} onClose=${() => setShown("")}><div class="prose">
       ${game.rules_text.split(/\n\s*\n/).map((part, at) => html`<p key=${at}>${part}</p>`)}</div></${Dialog}>`}
     ${shown === "keys" && html`<${Dialog} title="Keys" onClose=${() => setShown("")}><dl class="keys-list">

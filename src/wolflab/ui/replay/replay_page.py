@@ -17,6 +17,7 @@ from ...lab.runs.prompts import prompts_of
 from ...lab.storage.store import Place, Store
 from ...lab.studies.quoting import quotable, unquoted_seats, without_quotes
 from ..content_policy import policy_tag, written_policy
+from ..mark import icon_link
 from .story import in_a_page, packed_prompts, story_of
 
 _WEB, _HERE = "wolflab.ui.web", "wolflab.ui.replay"
@@ -32,6 +33,14 @@ _MODULES = {
 }
 """The page's modules by file name; some are those of tables in the browser."""
 _IMPORT = re.compile(r"""(\bfrom\s*|\bimport\s*)"\./(?:vendor/)?([\w.]+)\"""")
+
+SERVED_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""The header's policy where a server sends the page; the policy within it names the allowed scripts, and both
+apply.
+"""
 
 
 def replay_of(store: Store, game: int, seat: int | None = None) -> tuple[str, str]:
@@ -70,7 +79,8 @@ def replay_page(story: Mapping[str, Any], prompts: str) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         f"{policy_tag(policy)}"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(story['title'])} – Wolflab</title>\n<style>\n{_style()}</style></head>\n<body>\n"
+        f"{icon_link()}\n<title>{escape(story['title'])} – Wolflab</title>\n"
+        f"<style>\n{_style()}</style></head>\n<body>\n"
         '<div id="page">This page needs a browser with JavaScript.</div>\n'
         '<div id="polite" class="unseen" role="log" aria-live="polite"></div>\n'
         f'<script id="game" type="application/json">{in_a_page(story)}</script>\n'

@@ -13,8 +13,18 @@ from typing import Any, assert_never
 
 import msgspec
 
+from ...lab.runs.belief_curve import (
+    LEAST,
+    MOVED,
+    BeliefMove,
+    belief_curve,
+    turning_points,
+    why_no_curve,
+)
 from ...lab.runs.prompts import PromptShown
-from ...metrics.behaviours import BEHAVIOURS, detected_behaviours
+from ...lab.studies.quoting import WITHHELD
+from ...metrics.behaviours import BEHAVIOURS, DetectorView, detected_behaviours
+from ...metrics.behaviours.deception import ListenerResponse, deceptions
 from ...metrics.play import seat_labels
 from ...record import GameRecord, PastTurn
 from ...rules import (
@@ -86,6 +96,8 @@ def story_of(record: GameRecord, title: str, calls: int = 0, seat: int | None = 
         "calls": calls,
         "signs": _signs(record, seen) if everything else [],
         "behaviours": {name: one.definition for name, one in BEHAVIOURS.items()} if everything else {},
+        "deceptions": _deceptions(record, seen) if everything else [],
+        "curve": _curve(record, seen) if everything else {},
     }
 
 
@@ -260,6 +272,72 @@ def _signs(record: GameRecord, seen: _Seen) -> list[list[Any]]:
         [seen.line_at(one.at), one.seat, one.behaviour, one.why, one.by]
         for one in detected_behaviours(record)
     ]
+
+
+def _deceptions(record: GameRecord, seen: _Seen) -> list[_Data]:
+    """Statements against what their speakers knew: each with its acts, who heard them, and who followed.
+
+    told: how many listeners the record tells something of. followed: [seat, how, whether it had guessed so
+    before] of each that followed.
+    """
+    if record.outcome is None:
+        return []
+    found: dict[int, _Data] = {}
+    for one in deceptions(DetectorView.of(record)):
+        line, wrong = seen.line_at(one.statement.at), one.contradiction
+        ways: dict[int, list[ListenerResponse]] = {}
+        for response in one.responses:
+            if response.follows:
+                ways.setdefault(response.seat, []).append(response)
+        act = {
+            "kind": wrong.kind,
+            "about": wrong.about,
+            "why": wrong.why,
+            "said": wrong.said,
+            "knew": wrong.knew,
+            "heard": one.listeners,
+            "told": len({response.seat for response in one.responses}),
+            "followed": [
+                [seat, [way.by for way in mine], any(way.before for way in mine)]
+                for seat, mine in ways.items()
+            ],
+        }
+        found.setdefault(line, {"n": line, "seat": one.statement.seat, "acts": []})["acts"].append(act)
+    return list(found.values())
+
+
+def _curve(record: GameRecord, seen: _Seen) -> _Data:
+    """The built-in reader's belief curve: [line, before, after] of each public event, in percent.
+
+    turns: the turning points, [line, before, after, [seat, before, after] of those who moved]. why: why there
+    is no curve; "" if there is one. unread: how many statements the reader could not read.
+    """
+    why = why_no_curve(record)
+    if why:
+        return {"why": why}
+    curve = belief_curve(record)
+
+    def shown(move: BeliefMove) -> list[Any]:
+        at = seen.begins[move.at] + isinstance(record.events[move.at], DayBroke)  # not a dawn's heading
+        return [at, _percent(move.before), _percent(move.after)]
+
+    said = [event.text for event in record.events if isinstance(event, Said) and event.text]
+    names = record.ruleset.names
+    return {
+        "why": "",
+        "points": [shown(move) for move in curve],
+        "turns": [
+            [*shown(move), [[seat, _percent(before), _percent(after)] for seat, before, after in move.moved]]
+            for move in turning_points(curve)
+        ],
+        "unread": sum(text == WITHHELD or not can_be_read(text, names) for text in said),
+        "least": _percent(LEAST),
+        "moved": _percent(MOVED),
+    }
+
+
+def _percent(chance: float) -> float:
+    return round(100 * chance, 1)
 
 
 # -- prompts ----------------------------------------------------------------------------------------

@@ -119,8 +119,8 @@ def _compared(contrast: Contrast) -> Finding:
                 effect, deals = number(verdict.effect, unit), verdict.needed.deals
                 many = "more than a million" if deals is None else f"about {deals:,}"
                 needed = (
-                    f"A true difference of {effect} is found with a probability of 80 % by {many} deals; these "
-                    f"are {found.deals:,}."
+                    f"A true difference of {effect} is found with a probability of 80 % by {many} deals; "
+                    f"these are {found.deals:,}."
                 )
     p = contrast.p if contrast.primary else contrast.p_holm
     tested = "" if p is None else f", p{'' if contrast.primary else ' (Holm)'} {_p(p)}"

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from html import escape
+from functools import partial
+from html import escape, unescape
 from itertools import pairwise
 from pathlib import Path
 from textwrap import wrap
@@ -23,6 +24,7 @@ from ...files import write
 from ...stats.intervals import Estimate
 from ..wording import cut_name
 from .blocks import PageBlock
+from .latex import latex_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,6 +64,12 @@ _SETTINGS: Any = {
 
 FIGURE_FILES = ("svg", "png", "pdf")
 """The files that a figure is written as."""
+PAGE = 9.6
+"""The width of a figure on a page, in inches."""
+COLUMN_WIDTHS: Mapping[str, float] = {"single": 3.5, "double": 7.2}
+"""The width of one column of a journal's page, and of both, in inches."""
+_NARROWEST = 2.3
+"""The width in inches that a panel needs."""
 _DOTS = 300
 """Dots per inch of a PNG."""
 _INSTRUMENT = "Instrument check: no language model played"
@@ -72,7 +80,7 @@ class Picture(PageBlock):
     """A finished figure. name: of its file. alt: its description in words. svg: for a page.
 
     caption: HTML below it. instrument: its files are marked as an instrument check; a page has a banner for
-    that.
+    that. redrawn: draws it with another width in inches; None for a drawing that has one width only.
     """
 
     name: str
@@ -81,6 +89,25 @@ class Picture(PageBlock):
     figure: Figure = field(repr=False, compare=False)
     caption: str = ""
     instrument: bool = False
+    redrawn: Callable[[float], Picture] | None = field(default=None, repr=False, compare=False)
+
+    def at_width(self, inches: float) -> Picture:
+        """The figure at that width: panels that do not fit beside each other stand below each other."""
+        if self.redrawn is None:
+            return self
+        return replace(self.redrawn(inches), caption=self.caption, instrument=self.instrument)
+
+    def latex(self, file: str) -> str:
+        """A LaTeX `figure` (`\\usepackage{graphicx}`) with the drawing, its caption and its label. file: of
+        the drawing, as \\includegraphics takes it.
+        """
+        words = unescape(re.sub(r"<[^>]*>", "", self.caption)).strip()
+        mark = r" \textbf{Instrument check.}" if self.instrument else ""
+        said = latex_words(". ".join(part.rstrip(".") for part in (self.alt, words) if part) + ".")
+        return (
+            f"\\begin{{figure}}\n\\centering\n\\includegraphics[width=\\linewidth]{{{file}}}\n"
+            f"\\caption{{{said}{mark}}}\n\\label{{fig:{self.name}}}\n\\end{{figure}}\n"
+        )
 
     @property
     def html(self) -> str:
@@ -110,6 +137,7 @@ class Picture(PageBlock):
         buffer = io.BytesIO()
         with matplotlib.rc_context(settings):
             said = _INSTRUMENT if self.instrument else ""
+            self.figure.patch.set_alpha(1)  # a file has paper, a page its own
             mark = self.figure.text(0.01, -0.02, said, va="top", fontsize=8, color=MUTED)
             self.figure.savefig(
                 buffer,
@@ -121,6 +149,7 @@ class Picture(PageBlock):
                 pad_inches=0.08,
             )
             mark.remove()
+            self.figure.patch.set_alpha(0)
         return buffer.getvalue()
 
     def __repr__(self) -> str:
@@ -149,16 +178,17 @@ class Drawing:
 
 @contextmanager
 def drawing(
-    name: str, alt: str, height: float, panels: int = 1, wide: int = 1, **shared: Any
+    name: str, alt: str, height: float, panels: int = 1, wide: int = 1, width: float = PAGE, **shared: Any
 ) -> Iterator[Drawing]:
-    """A new drawing as wide as the page; `done` finishes it. name: of its file and in its ids. wide: panels
-    in a line.
+    """A new drawing; `done` finishes it. name: of its file and in its ids. wide: panels in a line. height,
+    width: in inches.
     """
     import matplotlib
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context({**_SETTINGS, "svg.hashsalt": name}):
-        figure = Figure(figsize=(9.6, height), layout="constrained")
+    settings: Any = {**_SETTINGS, "svg.hashsalt": name, **({"font.size": 8.0} if width < PAGE else {})}
+    with matplotlib.rc_context(settings):
+        figure = Figure(figsize=(width, height), layout="constrained")
         figure.patch.set_alpha(0)
         axes = figure.subplots(-(-panels // wide), wide, squeeze=False, **shared).ravel()
         for axis in axes[panels:]:
@@ -233,19 +263,31 @@ _MANY = 10
 """Lines of a forest plot from which on they stand closer."""
 
 
-def forest(name: str, panels: Sequence[Panel], alt: str, across: int | None = None) -> Picture:
+def _beside(panels: int, width: float) -> int:
+    """How many of so many panels stand in a line: all on a page."""
+    return panels if width >= PAGE else max(1, min(panels, int(width / _NARROWEST)))
+
+
+def forest(
+    name: str, panels: Sequence[Panel], alt: str, across: int | None = None, width: float = PAGE
+) -> Picture:
     """Panels side by side that share the labels of their lines. Estimates without an interval have no
-    whisker. across: panels in a line (None: all).
+    whisker. across: panels in a line (None: all that the width allows, in inches).
     """
-    lines, wide = len(panels[0].rows), across or len(panels)
+    lines, wide = len(panels[0].rows), _beside(across or len(panels), width)
     height = -(-len(panels) // wide) * (0.95 + (0.36 if lines <= _MANY else 0.24) * lines)
-    with drawing(name, alt, height, len(panels), wide, sharey=True) as made:
+    with drawing(name, alt, height, len(panels), wide, width, sharey=True) as made:
         made.figure.get_layout_engine().set(w_pad=0.12)  # type: ignore[union-attr, call-arg]
         for panel, axis in zip(on_one_scale(panels), made.axes, strict=False):
-            _forest(axis, panel, _TITLE_LENGTH // wide, 4 if wide > 2 else 7)
-        made.axes[0].set_yticks(range(lines), [row.label for row in panels[0].rows])
+            _forest(
+                axis, panel, int(_TITLE_LENGTH * width / PAGE) // wide, 4 if wide > 2 or width < PAGE else 7
+            )
+        labels = [row.label for row in panels[0].rows]
+        if width < PAGE:
+            labels = [cut_name(label, int(6 * width)) for label in labels]
+        made.axes[0].set_yticks(range(lines), labels)
         made.axes[0].set_ylim(lines - 0.4, -0.6)
-    return made.done
+    return replace(made.done, redrawn=partial(forest, name, panels, alt, across))
 
 
 def _forest(axis: Axes, panel: Panel, title_length: int, steps: int) -> None:
@@ -293,19 +335,22 @@ class ChartLine:
     points: tuple[tuple[float, Estimate], ...]
 
 
-def calibration_chart(name: str, lines: Sequence[ChartLine], alt: str, title: str = "") -> Picture:
+def calibration_chart(
+    name: str, lines: Sequence[ChartLine], alt: str, title: str = "", width: float = PAGE
+) -> Picture:
     """A panel for each condition: observed against stated probability; the dashed line is perfect
-    calibration. lines: the share that was right, by stated probability. title: above all panels.
+    calibration. lines: the share that was right, by stated probability. title: above all panels. width: in
+    inches.
     """
-    titled = wrap(title, _TITLE)
-    height = 2.6 * -(-len(lines) // 4) + 0.18 * len(titled)
-    with drawing(name, alt, height, len(lines), 4, sharex=True, sharey=True) as made:
+    titled, wide = wrap(title, int(_TITLE * width / PAGE)), _beside(4, width)
+    height = 2.6 * -(-len(lines) // wide) + 0.18 * len(titled)
+    with drawing(name, alt, height, len(lines), wide, width, sharex=True, sharey=True) as made:
         if titled:
             made.figure.suptitle("\n".join(titled), x=0.01, ha="left", fontsize=9.5, color=MUTED)
         for line, axis in zip(lines, made.axes, strict=False):
             _calibration(axis, line)
         made.axes[0].set_ylabel("right")
-    return made.done
+    return replace(made.done, redrawn=partial(calibration_chart, name, lines, alt, title))
 
 
 def _calibration(axis: Axes, line: ChartLine) -> None:
@@ -350,14 +395,16 @@ class Chart:
 _INKS, _SYMBOLS = (ACCENT, WARM, GOOD, INK, MUTED), "osD^vP"
 
 
-def curves(name: str, charts: Sequence[Chart], across: str, alt: str) -> Picture:
-    """Panels of lines over one quantity, with a legend for several lines. across: the quantity's name."""
-    wide = {1: 1, 2: 2, 4: 2}.get(len(charts), 3)
+def curves(name: str, charts: Sequence[Chart], across: str, alt: str, width: float = PAGE) -> Picture:
+    """Panels of lines over one quantity, with a legend for several lines. across: the quantity's name. width:
+    in inches.
+    """
+    wide = _beside({1: 1, 2: 2, 4: 2}.get(len(charts), 3), width)
     labels = [cut_name(line.label, 40) for line in charts[0].lines]
-    beside = min(len(labels), 100 // (max(map(len, labels)) + 8))
+    beside = max(1, min(len(labels), int(100 * width / PAGE) // (max(map(len, labels)) + 8)))
     ticks = _apart({x for chart in charts for line in chart.lines for x, _ in line.points})
     height = 2.55 * -(-len(charts) // wide) + 0.24 * -(-len(labels) // beside)
-    with drawing(name, alt, height, len(charts), wide) as made:
+    with drawing(name, alt, height, len(charts), wide, width) as made:
         made.figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)  # type: ignore[union-attr, call-arg]
         drawn: list[Any] = []
         by_unit: dict[str, list[Estimate]] = {}
@@ -376,7 +423,7 @@ def curves(name: str, charts: Sequence[Chart], across: str, alt: str) -> Picture
                 labelcolor=INK,
                 fontsize=9.5,
             )
-    return made.done
+    return replace(made.done, redrawn=partial(curves, name, charts, across, alt))
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,12 +436,14 @@ class PlacedPoint:
     marked: bool = False
 
 
-def scatter(name: str, points: Sequence[PlacedPoint], across: str, up: str, alt: str) -> Picture:
+def scatter(
+    name: str, points: Sequence[PlacedPoint], across: str, up: str, alt: str, width: float = PAGE
+) -> Picture:
     """Values with intervals by a quantity. Its scale is logarithmic if the quantity is above 0 everywhere and
-    its largest value is far from its smallest. across, up: what the axes show.
+    its largest value is far from its smallest. across, up: what the axes show. width: in inches.
     """
     placed = [(point, point.estimate.value) for point in points if point.estimate.value is not None]
-    with drawing(name, alt, 3.6) as made:
+    with drawing(name, alt, 3.6, width=width) as made:
         axis = made.axes[0]
         bare_axis(axis)
         axis.grid(color=LINE, linewidth=0.7)
@@ -418,7 +467,7 @@ def scatter(name: str, points: Sequence[PlacedPoint], across: str, up: str, alt:
         axis.set_ylabel(up)
         axis.margins(x=0.15, y=0.12)
         axis.tick_params(axis="both", length=0, which="both", labelcolor=MUTED)
-    return made.done
+    return replace(made.done, redrawn=partial(scatter, name, points, across, up, alt))
 
 
 def _estimates_of(chart: Chart) -> list[Estimate]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from ...files import write
 from ...lab.results.extras import Extras
 from ...metrics.shapes import Summary
+from ..mark import mark
 from ..wording import SHORT_GAMES_FIRST, counted, marked, unread_in_words
 from . import choices, prose, sections
 from . import conduct as conducted
@@ -24,13 +25,6 @@ from .links import NO_LINKS, Links
 from .numbers import number, spent, tiles
 from .people import people_section
 from .report_page import PageSection, ReportPage
-
-_MOON = (
-    '<svg viewBox="0 0 64 64" aria-hidden="true"><circle cx="32" cy="32" r="31" fill="var(--accent-soft)"/>'
-    '<path d="M41 10a23 23 0 1 0 12 31A19 19 0 0 1 41 10z" fill="var(--accent)"/>'
-    '<circle cx="45" cy="19" r="1.7" fill="var(--card)"/>'
-    '<circle cx="51" cy="28" r="1.2" fill="var(--card)"/></svg>'
-)
 
 
 def write_report(
@@ -162,7 +156,7 @@ def _what_was_played(experiment: str, extras: Extras, links: Links) -> _Makers:
 def _top(summary: Summary, title: str, trouble: str) -> str:
     sub = f'<p class="sub">{escape(summary.description)}</p>' if summary.description else ""
     banner = prose.BANNER if summary.instrument else ""
-    head = f'<header class="top">{_MOON}<div><h1>{escape(title)}</h1>{sub}</div></header>'
+    head = f'<header class="top">{mark()}<div><h1>{escape(title)}</h1>{sub}</div></header>'
     sentence = unread_in_words(summary)
     unread = f'<div class="banner">{escape(sentence)}</div>\n' if sentence else ""
     return f"{head}\n{banner}{trouble}{_not_over(summary)}{unread}"

@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 
@@ -85,9 +85,27 @@ class ReportTable(PageBlock):
         return [_cell(head) for head in self.heads]
 
     @property
+    def column_names(self) -> list[str]:
+        """The heads' words, each in one line."""
+        return [" ".join(head.lines) for head in self.columns]
+
+    @property
     def rows(self) -> list[list[Cell]]:
         """The rows as cells."""
         return [[_cell(cell) for cell in row] for row in self.cells]
+
+    def with_columns(self, names: Sequence[str]) -> ReportTable | None:
+        """The table with its first column and those of these `column_names` alone, in this order; None if it
+        has none of them.
+        """
+        known = self.column_names
+        taken = [known.index(name) for name in dict.fromkeys(names) if name in known[1:]]
+        if not taken:
+            return None
+        kept = [0, *taken]
+        left = tuple(place for place, k in enumerate(kept) if k in self.left)
+        cells = [[row[k] for k in kept] for row in self.cells]
+        return replace(self, heads=[self.heads[k] for k in kept], cells=cells, left=left)
 
     # -- a page -------------------------------------------------------------------------------
 
@@ -136,9 +154,8 @@ class ReportTable(PageBlock):
         rows = self.rows
         names: list[str] = []
         columns: list[list[str]] = []
-        for k, head in enumerate(self.columns):
+        for k, called in enumerate(self.column_names):
             cells = [row[k] for row in rows]
-            called = " ".join(head.lines)
             for key in dict.fromkeys(key for cell in cells for key in cell.numbers):
                 names.append(f"{called} {key}".strip())
                 columns.append([_plain(cell.numbers.get(key)) for cell in cells])

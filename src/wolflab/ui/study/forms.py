@@ -11,6 +11,7 @@ from ...lab.studies.study_plan import StudyPlan, StudyQuestion
 from ...record import GameRecord
 from ...rules import Ruleset, Said
 from ...text.asking.rules_text import rules_for_people
+from ..mark import icon_link
 from ..web.table_plan import SIGNALS
 
 FORM_HEADERS = {
@@ -56,7 +57,7 @@ def study_page(study: StudyPlan, body: str, wrong: str = "", foot: str = "") -> 
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<title>{title}</title><link rel="icon" href="data:,">'
+        f"<title>{title}</title>{icon_link()}"
         '<link rel="stylesheet" href="../static/style.css">'
         '<link rel="stylesheet" href="../static/study.css"></head>\n'
         f'<body><main class="study"><h1>{title}</h1>{notice}{body}</main>{foot}</body></html>\n'

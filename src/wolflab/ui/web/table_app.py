@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
@@ -19,6 +20,8 @@ from starlette.staticfiles import StaticFiles
 
 from ...errors import WolflabError
 from ...text.people import PersonAnswer
+from ..mark import icon_link
+from ..replay.replay_page import SERVED_POLICY
 from .access import AccessControl, PageConnections, address, below, is_token, seat_number, up
 from .middleware import GUESSES, PINS, TABLES, Guard, Limiter, body, body_bytes, parsed
 from .refusals import Refused, sentence_of
@@ -89,9 +92,8 @@ class Unlock(msgspec.Struct, forbid_unknown_fields=True):
 
 async def _take_page(request: Request) -> Response:
     """The one page, which loads its data itself."""
-    return HTMLResponse(
-        (_STATIC / "index.html").read_text("utf-8").replace('"/static/', f'"{up(request)}static/')
-    )
+    page = (_STATIC / "index.html").read_text("utf-8").replace('<link rel="icon" href="data:,">', icon_link())
+    return HTMLResponse(page.replace('"/static/', f'"{up(request)}static/'))
 
 
 async def _take_list(request: Request, access: AccessControl) -> Response:
@@ -193,6 +195,18 @@ async def _take_resume(request: Request, access: AccessControl) -> None:
 async def _take_close(request: Request, access: AccessControl) -> None:
     """POST /t/CODE/close"""
     access.must_keep(request).game.give_up("Whoever made this table has closed it.")
+
+
+async def _take_replay(request: Request, access: AccessControl) -> Response:
+    """GET /t/CODE/replay.html: the replay of a finished game, for everybody who may see what all thought."""
+    access.admit(request)
+    table = access.table(request)
+    if table.plan.way and not access.is_host(request):
+        raise Refused(403, "in a study only the host may see what players think")
+    if table.plan.state != "over":
+        raise Refused(409, "this game is not over; its replay is there afterwards")
+    page = await asyncio.to_thread(table.game.replay)
+    return HTMLResponse(page.encode("utf-8", "replace"), headers={"content-security-policy": SERVED_POLICY})
 
 
 # -- at a seat ------------------------------------------------------------------------------------------
@@ -355,7 +369,11 @@ _POSTS: dict[str, Handler] = {
     "/t/{code}/s/{seat:int}/unlock": _take_unlock,
     "/t/{code}/s/{seat:int}/lock": _take_lock,
 }
-_GETS: dict[str, Handler] = {"/home": _take_list, "/t/{code}/d/state": _take_device}
+_GETS: dict[str, Handler] = {
+    "/home": _take_list,
+    "/t/{code}/d/state": _take_device,
+    "/t/{code}/replay.html": _take_replay,
+}
 _PAGES = ("/", "/t/{code}/", "/t/{code}/s/{seat:int}/", "/t/{code}/d/", "/t/{code}/host/")
 _SOCKETS = {
     "/t/{code}/live": live_public,

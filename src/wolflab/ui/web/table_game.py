@@ -23,6 +23,7 @@ from ...text.notes import Content, StoodIn
 from ...text.people import PersonAnswer, TimedAnswer
 from ...text.questions import Question
 from ...text.transcript import AnnouncementItem, RolesItem
+from ..replay.replay_page import replay_of
 from .refusals import Refused
 from .seat_session import OpenAsk, SeatSession
 from .table_plan import LENIENCY, BudgetPlan, night_duties
@@ -100,6 +101,17 @@ class TableGame:
         if self._table.plan.state == "over":
             self._read_back()
             self._table.touch()
+
+    def replay(self) -> str:
+        """The replay page of the finished game. Refused if it was ended before its end."""
+        unplayed = Refused(404, "this game was not played to its end, so it has no replay")
+        if not self._begun:
+            raise unplayed
+        kept = self._store
+        with nullcontext(kept) if kept is not None else Store.open_for_reading(self._table.folder) as store:
+            if store.game(self._number).status not in ("done", "void"):
+                raise unplayed
+            return replay_of(store, self._number)[0]
 
     async def stopped(self) -> None:
         """Wait until nothing of the game runs any more."""

@@ -1,12 +1,12 @@
 // The frame of every page: the bar at the top, the rules, and the state of the connection.
 
-import { Dialog, Icon, capital, html } from "./parts.js";
+import { Dialog, Icon, ProjectMark, capital, html } from "./parts.js";
 import { at, here } from "./place.js";
 
 /** The bar at the top, with the page's one main heading. */
 export function Bar({ title, children }) {
   return html`<header class="bar"><a class="brand" href=${at("/")} aria-label="Wolflab: all tables">
-    <${Icon} name="Werewolf" /></a>
+    <${ProjectMark} /></a>
     <h1><bdi>${title}</bdi></h1>${children}</header>`;
 }
 

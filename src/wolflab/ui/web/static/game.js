@@ -166,7 +166,9 @@ function Over({ now, first, log, host, handOver }) {
     <bdi>${end ? end.text : now.table.why || "The game is over."}</bdi></h2>
     <p class="soft">${you?.role && `Your role was ${you.role}. `}${revealed && "Everybody's role stands in the log. "}
       ${!now.table.next && !first.keeper && "Whoever made the table can start the next game."}</p>
-    <div class="actions">${!host && now.round > 0 && html`<a class="button" target="_blank" rel="noopener"
+    <div class="actions">${revealed && html`<a class="button" target="_blank" rel="noopener"
+      href=${at(`/t/${now.table.code}/replay.html`)}>Replay: who lied</a>`}
+      ${!host && now.round > 0 && html`<a class="button" target="_blank" rel="noopener"
       href=${at(`/t/${now.table.code}/host/`)}>What everybody did and thought</a>`}
       ${handOver ? html`<button type="button" class="main" onClick=${handOver}>Hand over</button>`
         : html`<${Again} now=${now} first=${first} />`}</div></section>`;

@@ -42,6 +42,11 @@ export function Icon({ name }) {
   return html`<svg class="icon i-${known.toLowerCase()}" viewBox="0 0 24 24" aria-hidden="true">${drawing}</svg>`;
 }
 
+/** The project's mark, as the browser's tab shows it. */
+export function ProjectMark() {
+  return html`<img class="project-mark" alt="" src=${document.querySelector("link[rel=icon]").href} />`;
+}
+
 const SHAPES = [
   "M20 2a18 18 0 1 0 0 36 18 18 0 0 0 0-36z", // circle
   "M8 3h24q5 0 5 5v24q0 5-5 5H8q-5 0-5-5V8q0-5 5-5z", // square
