@@ -87,22 +87,8 @@ def export(
     ] = [],
 ) -> None:
     """Write a run's records, data, tables, figures or transcripts to files."""
-    unknown = [kind for kind in format_ if kind not in (*KINDS, EVERYTHING)]
-    if unknown:
-        raise ExperimentError(f"--format {unknown[0]}: use {', '.join(KINDS)} or {EVERYTHING}")
-    wanted = [
-        kind for kind in KINDS if kind in format_ or (EVERYTHING in format_ and kind not in _FOR_OTHERS)
-    ]
-    if judge and "data" not in wanted:
-        raise ExperimentError("--judge changes what is in the data: add --format data")
-    if texts and not {"data", *_FOR_OTHERS} & {*wanted}:
-        raise ExperimentError(
-            "--texts changes what is in data and transcripts: add --format data, inspect or scout"
-        )
-    if width and "figures" not in wanted:
-        raise ExperimentError("--width changes figures: add --format figures")
-    if column and "tables" not in wanted:
-        raise ExperimentError("--column chooses among the columns of tables: add --format tables")
+    chosen = ExportChoices(texts, width, tuple(column))
+    wanted = _kinds(format_, chosen, judge)
     if {"data", "scout"} & {*wanted}:
         check_packages()  # before anything is written
     opened = open_run(run, judge)
@@ -112,7 +98,7 @@ def export(
         out = Path(context.args[0])
         warn(f"a directory is now named with -o: wolflab export {shlex.quote(str(run))} -o {out}")
     for kind in wanted:
-        say(console(), KINDS[kind](opened, out or run / HOME, ExportChoices(texts, width, tuple(column))))
+        say(console(), KINDS[kind](opened, out or run / HOME, chosen))
 
 
 class ExportChoices(NamedTuple):
@@ -123,6 +109,26 @@ class ExportChoices(NamedTuple):
     texts: bool = False
     width: str | None = None
     columns: tuple[str, ...] = ()
+
+
+def _kinds(format_: Sequence[str], chosen: ExportChoices, judge: Sequence[Path]) -> list[str]:
+    """The kinds of files that are wanted, in their order. ExperimentError for an option without its kind."""
+    if unknown := [kind for kind in format_ if kind not in (*KINDS, EVERYTHING)]:
+        raise ExperimentError(f"--format {unknown[0]}: use {', '.join(KINDS)} or {EVERYTHING}")
+    wanted = [
+        kind for kind in KINDS if kind in format_ or (EVERYTHING in format_ and kind not in _FOR_OTHERS)
+    ]
+    if judge and "data" not in wanted:
+        raise ExperimentError("--judge changes what is in the data: add --format data")
+    if chosen.texts and not {"data", *_FOR_OTHERS} & {*wanted}:
+        raise ExperimentError(
+            "--texts changes what is in data and transcripts: add --format data, inspect or scout"
+        )
+    if chosen.width and "figures" not in wanted:
+        raise ExperimentError("--width changes figures: add --format figures")
+    if chosen.columns and "tables" not in wanted:
+        raise ExperimentError("--column chooses among the columns of tables: add --format tables")
+    return wanted
 
 
 def _records(run: OpenedRun, to: Path, chosen: ExportChoices) -> str:
