@@ -122,6 +122,10 @@ class ReportPage:
         return target
 
 
+_OPEN = 2
+"""Sections of a page that are not folded."""
+
+
 def page_of(
     title: str,
     about: str,
@@ -130,13 +134,14 @@ def page_of(
     top: str = "",
     foot: str = FOOTER,
 ) -> ReportPage:
-    """A page with those sections (anchor, title, body) that are not empty. about: its subject, in words.
-    banners: important sentences at the top. top: HTML above the sections.
+    """A page with those sections (anchor, title, body) that are not empty, folded after the second. about:
+    its subject, in words. banners: important sentences at the top. top: HTML above the sections.
     """
     head = f'<h1>{escape(title)}</h1><p class="sub">{escape(about)}</p>'
     told = "".join(f'<div class="banner">{escape(sentence)}</div>' for sentence in banners)
-    kept = tuple(PageSection(*section) for section in sections if section[2])
-    return ReportPage(title, f"{head}{told}{top}", kept, foot)
+    kept = [section for section in sections if section[2]]
+    parts = tuple(PageSection(*section, "Details" if n >= _OPEN else "") for n, section in enumerate(kept))
+    return ReportPage(title, f"{head}{told}{top}", parts, foot)
 
 
 def folded(title: str, inside: PagePart) -> Passage:
