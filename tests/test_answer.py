@@ -9,6 +9,8 @@ import pytest
 from rich.console import Console
 
 from metrics_helpers import run
+from wolflab.lab.results.extras import Extras
+from wolflab.metrics.choices import Choices
 from wolflab.metrics.shapes import Contrast, Summary
 from wolflab.metrics.summary import summarise
 from wolflab.metrics.verdict import VerdictKind, verdict_on
@@ -18,6 +20,7 @@ from wolflab.ui.report.answer import answer_to
 from wolflab.ui.terminal.tables import print_summary
 
 CONDITIONS = {"free": 0.1, "led": 0.7}
+SHARES = {"nobody": 0.25, "seat 3": 0.75}
 
 
 def contrast(
@@ -107,3 +110,13 @@ def test_the_terminal_begins_with_the_answer_and_hides_no_difference(games: Summ
     assert text.index("DC: higher in led than in free.") < text.index("Results")
     listed = text.partition("Differences, with their 95 % intervals:")[2]
     assert listed.count("led − free: ") == len(games.contrasts) > 2
+
+
+def test_an_experiment_on_a_choice_is_answered_by_the_choice() -> None:
+    shares = {name: Estimate(share, 0.0, 1.0, 8, 0, "games", 8) for name, share in SHARES.items()}
+    extras = Extras(choices=(Choices("seer_vote", "led", shares), Choices("first_kill", "led", shares)))
+    (finding,) = answer_to(summarise(run("led", 4, obey=0.7)), extras).findings
+    assert finding.says == "Villagers' votes between two self-proclaimed Seers, led: nobody in 25.0 %."
+    alone = Extras(choices=(Choices("first_kill", "led", shares),))
+    (finding,) = answer_to(summarise(run("led", 4, obey=0.7)), alone).findings
+    assert finding.says == "The first kill, led: seat 3 in 75.0 %."

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 
+from ...lab.results.extras import Extras
 from ...metrics.measure import Measure, Unit
 from ...metrics.registry import MEASURES
 from ...metrics.shapes import ConditionResult, Contrast, Summary
@@ -21,6 +22,7 @@ from ...metrics.verdict import LEVEL, verdict_beside, verdict_on
 from ...stats.intervals import Estimate
 from ..wording import counted
 from .blocks import PagePart
+from .choices import chosen_first
 from .figures import ForestRow, Panel, forest, on_page
 from .measures import difference_kind, is_percent, measure_name, panel
 from .numbers import interval, number, p_value, shown
@@ -57,11 +59,26 @@ class QuestionAnswer:
     rests: str
 
 
-def answer_to(summary: Summary) -> QuestionAnswer:
-    """The answer to an experiment's question; without findings if no game is over."""
+def answer_to(
+    summary: Summary,
+    extras: Extras = Extras(),  # noqa: B008 (frozen)
+) -> QuestionAnswer:
+    """The answer to an experiment's question; without findings if no game is over. An experiment on choices
+    in a situation is answered by these.
+    """
     planted = [_planted(summary)] if summary.planted else []
     contrasts = _contrasts(summary)
-    if contrasts:
+    chosen = [
+        Finding(
+            f"{title}, {condition}: {choice} in {number(found.value or 0.0, 'share')}.",
+            _value(found, "share"),
+        )
+        for title, condition, choice, found in chosen_first(extras)
+    ]
+    if chosen:
+        findings, about, contrasts = chosen, "", []
+        there = {condition for _, condition, _, _ in chosen_first(extras)}
+    elif contrasts:
         findings = [*planted, *(_compared(contrast) for contrast in contrasts)]
         about = "" if contrasts[0].primary else _FIRST.format(measure_name(contrasts[0].metric))
         there = {name for contrast in contrasts for name in (contrast.condition, contrast.baseline)}
@@ -180,7 +197,7 @@ def _estimate(found: Estimate, metric: str, *, difference: bool) -> str:
     return _value(found, unit, signed=difference or measure.signed)
 
 
-def _value(found: Estimate, unit: Unit, *, signed: bool) -> str:
+def _value(found: Estimate, unit: Unit, *, signed: bool = False) -> str:
     if found.value is None:
         return "no value"
     ends = "no interval" if found.low is None else f"95 % interval {interval(found, unit)}"
@@ -232,7 +249,7 @@ def answer_to_tournament(standings: Standings, shown_name: Callable[[str], str])
         return QuestionAnswer((), 0, "", "")
     (best, found), name = max(rated, key=lambda one: one[1].value), shown_name
     side = {"both": "on both sides", "village": "as village", "werewolves": "as Werewolves"}[part]
-    findings = [Finding(f"Highest mean win rate {side}: {name(best)}.", _value(found, "share", signed=False))]
+    findings = [Finding(f"Highest mean win rate {side}: {name(best)}.", _value(found, "share"))]
     apart = [
         (one.second, one, one.difference)
         if one.first == best

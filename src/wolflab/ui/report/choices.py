@@ -87,6 +87,20 @@ def chosen_tables(extras: Extras, instrument: bool) -> Iterator[tuple[ReportTabl
         yield _evenness(rows, instrument) if seats else _shares(study, rows, instrument), _source(rows)
 
 
+def chosen_first(extras: Extras) -> Iterator[tuple[str, str, str, Estimate]]:
+    """Of the first study, for each condition: the study's title, the condition, the choice that the study is
+    about (else the most frequent one), its share.
+    """
+    for study, rows in list(_by_study(extras).items())[:1]:
+        for row in rows:
+            shares = _bars_of([row])[row.condition]
+            known = {name: one for name, one in shares.items() if one.value is not None}
+            if known:
+                most = max(known, key=lambda name: known[name].value or 0.0)
+                name = _CATEGORY.get(study, most)
+                yield _TITLES[study], row.condition, name, shares.get(name, known[most])
+
+
 def _by_study(extras: Extras) -> dict[str, list[Choices]]:
     kept: dict[str, list[Choices]] = {}
     for row in extras.choices:

@@ -63,7 +63,7 @@ def report_page(
 
     makers: dict[str, _Makers] = {
         "": [
-            ("answer", "Answer", lambda found: answer_section(answer_to(found))),
+            ("answer", "Answer", lambda found: answer_section(answer_to(found, extras))),
             (
                 "main",
                 "Results",

@@ -87,7 +87,7 @@ def print_summary(
     studies, published figures, and other problems.
     """
     summary, extras = marked(summary, extras)
-    print_top(console, extras, summary.title, answer_to(summary))
+    print_top(console, extras, summary.title, answer_to(summary, extras))
     count = len(summary.conditions)
     at_once = count if console.width >= _WIDE else (console.width - _HEAD) // _COLUMN
     for first in range(0, count, max(1, at_once)):
