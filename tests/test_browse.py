@@ -114,8 +114,8 @@ def test_the_list_says_of_each_run_what_it_is_and_how_far(runs: Path) -> None:
     browser = client(runs)
     text = plain(browser.get("/").text)
     assert "3 runs" in text
-    assert re.search(r"run Look <i>here</i> run 12 of 12 over", text)
-    assert re.search(r"met tournament tournament 4 of 4 over", text)
+    assert re.search(r"run Look <i>here</i> run 12 of 12 finished", text)
+    assert re.search(r"met tournament tournament 4 of 4 finished", text)
     assert re.search(r"trained .* training 0 of \d+ updates 0 looks", text)
     assert len(re.findall(r"\d+ (?:s|min|h) ago", text)) == 3
     alter(
@@ -366,7 +366,7 @@ def test_a_run_is_looked_at_while_another_process_plays_it(tmp_path: Path) -> No
         run = address(browser, "live")
         text = browser.get(run).text
         assert "data-live" in text
-        assert "0 % over" in text
+        assert "0 % of games finished" in text
         if Path("/proc/locks").is_file():
             assert being_played(RunIndex([tmp_path]).runs()[0])
             assert "being played" in plain(browser.get("/").text)
@@ -375,7 +375,7 @@ def test_a_run_is_looked_at_while_another_process_plays_it(tmp_path: Path) -> No
         assert "is not over" in plain(answer.text)
         assert "data-live" in answer.text
         assert runner.play_run(store)
-        assert "100 % over" in browser.get(run).text
+        assert "Finished " in browser.get(run).text
         assert "data-live" not in browser.get(run).text
         assert browser.get(f"{run}replay/1.html").status_code == 200
     assert not being_played(RunIndex([tmp_path]).runs()[0])
@@ -461,7 +461,7 @@ def test_what_is_damaged_is_a_sentence_of_its_own(runs: Path) -> None:
     (runs / "trained/training.yaml").write_text("seeds: none")
     browser = client(runs)
     text = plain(browser.get("/").text)
-    assert "12 of 12 over" in text
+    assert "12 of 12 finished" in text
     for name, says in (
         ("torn", "cannot be used"),
         ("empty", "holds no run yet"),

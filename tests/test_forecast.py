@@ -485,7 +485,7 @@ def test_a_study_is_planned_by_its_people_and_their_games(tmp_path: Path) -> Non
     file = study(tmp_path, price={"input": 1, "output": 5})
     told = wolflab("plan", str(file), cwd=tmp_path)
     assert told.returncode == 0, told.stderr
-    assert "6 games. What they will take" in told.stdout
+    assert "6 games. Forecast with 90 % intervals" in told.stdout
     assert "wolf-1" in told.stdout
     assert f"To begin it: wolflab study {file}" in told.stdout
     assert wolflab("plan", str(file), "--set", "deals=2", cwd=tmp_path).returncode == 2

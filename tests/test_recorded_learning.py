@@ -603,7 +603,7 @@ def test_a_training_in_rounds_is_forecast(tmp_path: Path) -> None:
         ended = wolflab("plan", str(plan), "--games", "2")
         assert (server.calls, vectors.bodies) == (0, [])
     assert ended.returncode == 0, ended.stderr
-    assert "60 games. What they will take" in ended.stdout
+    assert "60 games. Forecast with 90 % intervals" in ended.stdout
     for row in ("wolf-1", "wolf-2", "em (texts)"):
         assert f"│ {row} " in ended.stdout
     assert f"wolflab train {plan}" in ended.stdout.replace("\n", " ")

@@ -51,7 +51,7 @@ def runs_page(index: RunIndex, page: int) -> str:
     here = runs[(page - 1) * PAGE : page * PAGE]
     where = ", ".join(shown_path(root) for root in index.roots)
     if runs:
-        heads: TableRow = ["run", "kind", "games done", "state", "calls", "tokens", "cost", "last written"]
+        heads: TableRow = ["run", "kind", "games done", "state", "calls", "tokens", "cost", "last change"]
         rows = [_row(index, run) for run in here]
         inner = leading_table(
             f"{counted(len(runs), 'run')}, the one written to last first", heads, rows, (1, 3)
@@ -104,7 +104,7 @@ def _state(run: IndexedRun, counts: RunCounts) -> Cell:
         begun = (f"{counted(counts.begun, 'game')} begun",) if counts.begun else ()
         return Cell("being played", under=begun, look="good")
     if counts.finished:
-        return Cell("over" if counts.of() else "nothing planned")
+        return Cell("finished" if counts.of() else "nothing planned")
     if machine := played_elsewhere(run):
         return Cell("perhaps played", under=(f"last taken up on {machine}, which cannot be seen from here",))
     stopped = counts.of("unfinished", "failed")
@@ -175,9 +175,13 @@ def _games(index: RunIndex, run: IndexedRun) -> tuple[str, bool]:
     bar = f'<progress {done} aria-label="games over">{share} %</progress>'
     left = index.seconds_left(run, counts)
     pace = () if left is None else (f"about {duration(left)} left at the pace of the last games",)
-    words = ", ".join((state.text, *state.under, *pace, f"last written {ago(run.written)}"))
+    if counts.finished and planned:
+        words = f"Finished {ago(run.written)}"
+    else:
+        told = (state.text, *state.under, *pace, f"last change {ago(run.written)}")
+        words = f"{share} % of games finished: {', '.join(told)}"
     return (
-        f'<p class="state">{bar} {share} % over; {escape(words)}</p>{tiles([*figures, *spent])}'
+        f'<p class="state">{bar} {escape(words)}</p>{tiles([*figures, *spent])}'
         f"{_reasons(run, reasons)}{_conditions(counts)}",
         not counts.finished,
     )
@@ -243,7 +247,7 @@ def _training(run: IndexedRun) -> tuple[str, bool]:
         rows.append([f"{seed}", number(max(0, len(log) - 1), "count"), number(looks, "count")])
     updates = counted(spec.training.updates, "update")
     over = all(int(str(row[1]).replace(",", "")) >= spec.training.updates for row in rows)
-    words = f"Seeds, each of {updates}; last written {ago(run.written)}"
+    words = f"Seeds, each of {updates}; last change {ago(run.written)}"
     return leading_table(words, ["seed", "updates made", "looks at held-out deals"], rows), not over
 
 

@@ -65,13 +65,13 @@ def _show_shards(screen: Console, found: list[FoundShard]) -> None:
         with RunOverview.open_for_reading(one.path) as overview:
             counts = overview.counts()
         work = _Work.of(one.path)
-        state = "over" if counts.finished else "being played" if work.here else work.unseen or "stopped"
+        state = "finished" if counts.finished else "being played" if work.here else work.unseen or "stopped"
         failed = f", {counts.of('failed'):,} failed" if counts.of("failed") else ""
-        say(screen, f"{one}: {state}; {counts.over:,} of {counted(counts.of(), 'game')} over{failed}")
+        say(screen, f"{one}: {state}; {counts.over:,} of {counted(counts.of(), 'game')}{failed}")
         over, games = over + counts.over, games + counts.of()
         calls, tokens = calls + counts.calls, tokens + counts.tokens
     took = f"{counted(calls, 'call')}, {number(tokens, 'large')} tokens"
-    say(screen, f"together: {over:,} of {counted(games, 'game')} over; {took}")
+    say(screen, f"together: {over:,} of {counted(games, 'game')}; {took}")
     lacking = missing_shards(found)
     there = f"{len(found):,} of {counted(found[0].shard.of, 'shard')} are here"
     say(screen, f"{there}; missing: {', '.join(map(str, lacking))}" if lacking else there)
@@ -131,7 +131,7 @@ class _Work(NamedTuple):
 def _show_calls(console: Console, path: Path, progress: dict[str, tuple[int, int]], work: _Work) -> None:
     """Print the state of calls outside games: a judge, an evaluation …"""
     over = bool(progress) and all(done >= planned for done, planned in progress.values())
-    stopped = "over" if over else work.left("the command that began it goes on")
+    stopped = "finished" if over else work.left("the command that began it goes on")
     state = "in progress" if work.here else stopped
     say(console, f"{path}: calls alone, of a judge or an evaluation; {state}")
     for who, (done, planned) in progress.items():

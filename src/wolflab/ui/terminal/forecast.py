@@ -210,8 +210,8 @@ def _tell_forecast(
     if not expected.models:
         say(console, f"{of}, all by built-in players: nothing is asked of a model, and nothing is paid")
         return
-    on = f"{counted(sum(map(len, rehearsal.games.values())), 'game')} rehearsed on the built-in player"
-    say(console, f"{of}. What they will take, with a certainty of 90 %, by {on}:")
+    simulated = counted(sum(map(len, rehearsal.games.values())), "simulated game")
+    say(console, f"{of}. Forecast with 90 % intervals, from {simulated} of the built-in player:")
     table = Table()
     for head in ("model", "calls", "prompt tokens", "reply tokens", "USD"):
         table.add_column(head, overflow="fold")
