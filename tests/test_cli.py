@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from command_line import wolflab
-from wolflab.lab.plans.loading import build
+from wolflab.lab.plans.loading import build, load_experiment
+from wolflab.lab.plans.overrides import model_changes
+from wolflab.lab.plans.sources import read_fields, shipped_files, shipped_kind
 from wolflab.lab.storage.store import Store
 
 
@@ -58,3 +60,39 @@ def test_what_was_meant_is_named(home: Path, words: str, meant: str) -> None:
     refused = wolflab(*words.split(), cwd=home)
     assert refused.returncode == 2
     assert meant in " ".join(refused.stderr.split())
+
+
+# -- files to begin with --------------------------------------------------------------------
+
+
+def test_a_shipped_file_is_printed_as_it_is() -> None:
+    for folder, name in (("", "quickstart"), ("training", "train-small"), ("studies", "helmsman-people")):
+        assert wolflab("experiments", name).stdout == shipped_files(folder)[name]
+    assert "did you mean quickstart?" in wolflab("experiments", "quikstart").stderr
+
+
+def test_the_experiment_to_begin_with_runs_as_it_stands_and_with_a_model(tmp_path: Path) -> None:
+    assert wolflab("init", "my first.yaml", cwd=tmp_path).returncode == 0
+    assert "is there already" in wolflab("init", "my first.yaml", cwd=tmp_path).stderr
+    done = wolflab("run", "my first.yaml", "--set", "deals=2", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    asked = wolflab("plan", "my first.yaml", "--model", "ollama/x", "--games", "1", cwd=tmp_path)
+    assert "no max_tokens, so a long reply can exceed a budget: others (ollama/x)" in asked.stdout
+    both = wolflab("run", "my first.yaml", "--model", "ollama/x", "--village", cwd=tmp_path)
+    assert "--village and --model: both say who plays" in both.stderr
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, text in shipped_files().items() if shipped_kind(text) == "experiment"]
+)
+def test_a_model_plays_wherever_a_file_has_a_language_model(name: str) -> None:
+    changes = model_changes(read_fields(name, "experiment")[0], "ollama/x")
+    before, after = load_experiment(name), load_experiment(name, changes)
+    for condition in after.conditions:
+        models = {spec.model for spec in after.cast(condition).values()} - {None}
+        assert "ollama/x" in models
+        if not before.built_in:
+            assert {model if isinstance(model, str) else model["model"] for model in models} <= {
+                "ollama/x",
+                "village",
+            }

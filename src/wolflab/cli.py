@@ -48,7 +48,8 @@ _COMMANDS = {
     "legal.",
     "models": "List what can be named as a model; with --check, ask one what a game asks, and read its "
     "replies.",
-    "experiments": "List the experiments that come with Wolflab.",
+    "experiments": "List the experiments that come with Wolflab, or print the file of one.",
+    "init": "Write an experiment with comments, to begin with; it runs as it stands.",
     "measures": "List the measures: what a report shows and what conditions can be compared on.",
     "bench": "Measure Wolflab on this machine, against references in the same run.",
     "tournament": "Play everybody against everybody on both sides, then print win rates and ratings.",

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ...fields import read_yaml
+from ...errors import ExperimentError
+from ...fields import nearest, read_yaml
 from ...lab.plans.sources import COMMANDS, shipped_files, shipped_kind
 from ...lab.runs.checking import CheckedReply, check_in_a_game, listing
 from ...lab.training.training_plan import FOLDER
@@ -90,16 +91,25 @@ def _checked_in_words(reply: CheckedReply) -> str:
 
 
 @commands.command(
-    "experiments", epilog="Example:  `wolflab experiments`, then  `wolflab run helmsman-fig2 --village`"
+    "experiments", epilog="Examples:  `wolflab experiments`  ·  `wolflab experiments quickstart`"
 )
-def experiments() -> None:
-    """List the experiments that come with Wolflab."""
+def experiments(
+    name: Annotated[str | None, typer.Argument(help="Print this one's file.", show_default=False)] = None,
+) -> None:
+    """List the experiments that come with Wolflab, or print the file of one."""
+    files = [(COMMANDS[shipped_kind(text)], name, text) for name, text in shipped_files().items()]
+    files += [("train", name, text) for name, text in shipped_files(FOLDER).items()]
+    files += [("study", name, text) for name, text in shipped_files("studies").items()]
+    if name is not None:
+        texts = {name: text for _, name, text in files}
+        if name not in texts:
+            raise ExperimentError(f"there is no shipped experiment {name!r}; {nearest(name, texts)}")
+        typer.echo(texts[name], nl=False)
+        return
     table = Table("wolflab …")
     table.add_column("name", no_wrap=True)
     table.add_column("what it is", overflow="fold")
     table.add_column("source", overflow="fold")
-    files = [(COMMANDS[shipped_kind(text)], name, text) for name, text in shipped_files().items()]
-    files += [("train", name, text) for name, text in shipped_files(FOLDER).items()]
     for command, name, text in files:
         data = read_yaml(text)
         table.add_row(command, name, *(escape(str(data.get(field, ""))) for field in ("title", "source")))

@@ -54,6 +54,13 @@ RunPath = Annotated[
     ),
 ]
 Set = Annotated[list[str], typer.Option("--set", help="Change a field: place.to.change=value (repeatable).")]
+OnModel = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help="Let this model play: wherever the file has a language model, or everywhere if it has none.",
+    ),
+]
 OnVillage = Annotated[
     bool, typer.Option("--village", help="Run it on the built-in player (an instrument check).")
 ]

@@ -46,9 +46,22 @@ from .common import (
     print_reasons,
     title_of,
     with_engine,
+    with_model,
 )
 from .export import write_blocks
-from .options import KeepGoing, OnEngine, OnVillage, Out, Resume, RunPath, Set, ShardOf, Yes, commands
+from .options import (
+    KeepGoing,
+    OnEngine,
+    OnModel,
+    OnVillage,
+    Out,
+    Resume,
+    RunPath,
+    Set,
+    ShardOf,
+    Yes,
+    commands,
+)
 from .run_names import GAMES, named
 from .tournament import resume_tournament
 
@@ -61,13 +74,14 @@ RegistrationFile = Annotated[
 @commands.command(
     "run",
     epilog="Examples:  `wolflab run quickstart`  ·  `wolflab run helmsman-table1 --village`  ·  "
-    "`wolflab run quickstart --set sheriff.model=openai/gpt-4o-mini`  ·  `wolflab run --resume runs/…`",
+    "`wolflab run own-sheriff --model openai/gpt-4o-mini`  ·  `wolflab run --resume runs/…`",
 )
 def run(
     experiment: Annotated[
         str | None, typer.Argument(help="A YAML file, or the name of a shipped experiment.")
     ] = None,
     set_: Set = [],
+    model: OnModel = None,
     village: OnVillage = False,
     out: Out = None,
     resume: Resume = None,
@@ -88,6 +102,7 @@ def run(
             raise ExperimentError(
                 f"{experiment} is a tournament; it is run by: wolflab tournament {experiment}"
             )
+        set_ = with_model(experiment, model, set_, village)
         plan = part_of(load_experiment(experiment, set_, village), shard)
         registered = None if registration is None else _as_registered(plan, registration)
         players = [each for name in plan.conditions for each in plan.cast(name).items()]
@@ -99,10 +114,10 @@ def run(
             keep_registration(store, registered)
     else:
         assert resume is not None
-        if village or any(given is not None for given in (out, shard, registration)):
+        if village or any(given is not None for given in (model, out, shard, registration)):
             raise ExperimentError(
-                "--resume takes up a run where it lies; --village, --out, --shard and --registration belong "
-                "to a new run"
+                "--resume takes up a run where it lies; --model, --village, --out, --shard and "
+                "--registration belong to a new run"
             )
         with Store.open_for_reading(resume) as stopped_run:
             tournament = is_tournament(stopped_run)

@@ -104,7 +104,7 @@ def print_forecast(
         if (kind := file_kind(source)) == "study":
             if overrides or village:
                 raise ExperimentError(
-                    f"{source} is a study, told as it stands; leave out --set and --village"
+                    f"{source} is a study, told as it stands; leave out changes and --village"
                 )
             study = load_study(source)
             ahead = _Ahead.of_run(study.on_agents, planned=study.expected)
