@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from command_line import wolflab
+from wolflab import __version__
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.overrides import model_changes
 from wolflab.lab.plans.sources import read_fields, shipped_files, shipped_kind
@@ -96,3 +99,41 @@ def test_a_model_plays_wherever_a_file_has_a_language_model(name: str) -> None:
                 "ollama/x",
                 "village",
             }
+
+
+# -- tables as JSON -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "table", "rows", "row"),
+    [
+        ("status latest second", "runs", 2, {"kind": "games", "state": "over", "calls": 0}),
+        ("show latest", "games", None, {"id": 1, "condition": "all", "status": "done"}),
+        ("verify latest", "checked", 1, {"holds": True, "faults": [], "bad": 0}),
+        ("errors latest", "unusable", 0, {}),
+        ("report latest", "conditions", 1, {"name": "all", "unusable": []}),
+        ("compare first second -o x.html", "conditions", 2, {}),
+        ("models", "models", None, {"pattern": "village", "configured": True}),
+        ("experiments", "experiments", None, {"command": "run", "name": "behaviours-planted"}),
+        ("measures", "measures", None, {"name": "village_win"}),
+        ("plan own-sheriff --model ollama/x --games 1", "models", 1, {"label": "ollama/x", "seen": 0}),
+        ("wwqa kinds", "kinds", None, {"command": "build"}),
+        ("wwqa build --n 20 -o q.jsonl", "splits", None, {"choice": 0}),
+    ],
+)
+def test_tables_are_printed_as_json_and_nothing_else(
+    home: Path, words: str, table: str, rows: int | None, row: dict[str, Any]
+) -> None:
+    told = wolflab(*words.split(), "--json", cwd=home)
+    assert (told.returncode, told.stderr) == (0, "")
+    found = json.loads(told.stdout)
+    assert found["wolflab"] == __version__
+    assert rows in (None, len(found[table]))
+    assert not row or any(one.items() >= row.items() for one in found[table]), found[table]
+
+
+def test_what_cannot_be_told_in_a_table_is_told_on_stderr(home: Path) -> None:
+    refused = wolflab("verify", "nowhere", "--json", cwd=home)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "nowhere" in refused.stderr
+    assert wolflab("status", "latest", cwd=home).stdout.startswith("runs/first: over"), "the next is in words"

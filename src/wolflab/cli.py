@@ -16,7 +16,7 @@ from typer.main import get_group
 
 from .errors import Interrupted, WolflabError
 from .files import DISK_ADVICE
-from .ui.terminal.console import ExitCode, console
+from .ui.terminal.console import ExitCode, ask_for_json, console
 from .ui.visible import visible
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ class _LazyCommand(TyperCommand):
         from .ui.commands.spellings import respelled
 
         ask_about_keys(False)
+        ask_for_json(False)
         command = self.loaded()
         options = {name for parameter in command.params for name in parameter.opts}
         return command.make_context(info_name, respelled(self._path, options, args), *given, **more)

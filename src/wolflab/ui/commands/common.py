@@ -43,7 +43,7 @@ from ...lab.runs.work import budget_needed
 from ...lab.storage.store import GameRow, Store
 from ..report.numbers import number
 from ..terminal.alarm import Alarm, WatchedStore
-from ..terminal.console import ExitCode, say
+from ..terminal.console import ExitCode, print_json, say
 from ..terminal.forecast import Beginning, forecast_first, forecast_in_a_line, forecast_underway
 from ..wording import SHORT_GAMES_FIRST, counted
 
@@ -388,6 +388,7 @@ def leave(console: Console, kind: str, page: Path, html: str, numbers: dict[str,
     write(page, html.encode())
     data = page.with_suffix(".json")
     write_numbers(data, numbers)
+    print_json(numbers)
     say(console, f"{kind}: {page}\nits numbers as data: {data}")
 
 

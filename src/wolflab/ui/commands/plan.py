@@ -9,7 +9,7 @@ import typer
 from ..terminal.console import console
 from ..terminal.forecast import print_forecast
 from .common import with_model
-from .options import OnModel, OnVillage, SendKeys, Set, commands
+from .options import AsJson, OnModel, OnVillage, SendKeys, Set, commands
 
 
 @commands.command(
@@ -30,6 +30,7 @@ def plan(
         int, typer.Option(min=1, max=10000, help="Games to rehearse on the built-in player.")
     ] = 24,
     yes: SendKeys = False,
+    json: AsJson = False,
 ) -> None:
     """Forecast an experiment, a tournament, a study or a training: calls, cost, time."""
     changes = with_model(experiment, model, set_, village)

@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -47,7 +47,7 @@ from ...lab.training.waiting_games import calls_of, check_players
 from ...usage import CallTotals
 from ..report.numbers import number
 from ..wording import counted, duration
-from .console import confirmed, say
+from .console import confirmed, print_json, say
 
 _NAMED = 4
 """The most seats and sentences that are listed one by one."""
@@ -123,6 +123,14 @@ def print_forecast(
             with console.status("The models are asked …"):
                 seen = asyncio.run(_ask_models(console, ahead, rehearsal, ask))
     expected = forecast(rehearsal, ahead.left, seen)
+    print_json(
+        {
+            "games": expected.games,
+            "models": [{"label": label, **asdict(model)} for label, model in expected.models.items()],
+            "all": {name: getattr(expected, name) for name in ("calls", "tokens", "usd", "hours")},
+            "budget": ahead.played.budget.model_dump(),
+        }
+    )
     words = [source, *(["--village"] if village else [])]
     words += [word for change in overrides for word in ("--set", change)]
     _tell_forecast(console, rehearsal, expected, ahead.left, shlex.join(["wolflab", "plan", *words]))
