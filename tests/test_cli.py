@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from command_line import wolflab
 from wolflab import __version__
+from wolflab.cli import _PANELS
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.overrides import model_changes
 from wolflab.lab.plans.sources import read_fields, shipped_files, shipped_kind
@@ -63,6 +65,14 @@ def test_what_was_meant_is_named(home: Path, words: str, meant: str) -> None:
     refused = wolflab(*words.split(), cwd=home)
     assert refused.returncode == 2
     assert meant in " ".join(refused.stderr.split())
+
+
+def test_help_shows_every_command_in_a_group() -> None:
+    told = wolflab("--help").stdout
+    panels = [panel for panel in _PANELS if f"─ {panel} ─" in told]
+    assert panels == [*_PANELS]
+    assert "─ Commands ─" not in told
+    assert all(re.search(rf"^│ {name} ", told, re.MULTILINE) for names in _PANELS.values() for name in names)
 
 
 # -- files to begin with --------------------------------------------------------------------

@@ -94,6 +94,18 @@ _MODULES = {
 }
 """Modules of `ui/commands/` with commands of other names; every other command is in the module of its name.
 """
+_PANELS = {
+    "Play and watch": ("play", "show", "replay", "serve"),
+    "Experiments": (
+        *("init", "experiments", "models", "measures", "plan", "run", "tournament", "status", "report"),
+        *("compare", "errors", "verify", "fork", "power", "register", "merge", "bench"),
+    ),
+    "Questions": ("wwqa", "ask-again"),
+    "People": ("study", "annotate", "erase"),
+    "Train": ("train", "exploit", "experience"),
+    "Data": ("export", "prune"),
+}
+"""How `wolflab --help` groups its commands, in order."""
 _GROUPS = {
     "experience": "Pools of experience that reflective players learn from.",
     "annotate": "Replies to be labelled by people and by a judge, and how far they agree.",
@@ -136,7 +148,11 @@ class _Group(TyperGroup):
         super().__init__(**given)
         group = self.name if self.name in _GROUPS else ""
         paths = [path for path in _COMMANDS if path.rpartition(" ")[0] == group]
-        self.commands = {path.split()[-1]: _LazyCommand(path) for path in paths} | {**self.commands}
+        found = {path.split()[-1]: _LazyCommand(path) for path in paths} | {**self.commands}
+        panels = {} if group else {name: panel for panel, names in _PANELS.items() for name in names}
+        self.commands = {name: found.pop(name) for name in panels} | found
+        for name, command in self.commands.items():
+            command.rich_help_panel = panels.get(name)
 
     def make_context(self, *given: Any, **more: Any) -> Any:
         """See typer."""
