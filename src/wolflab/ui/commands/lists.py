@@ -56,7 +56,15 @@ def _check_model(console: Console, name: str, settings: list[str]) -> bool:
     """Ask a model what a game asks, and print which replies can be used. Returns whether all can."""
     checked = asyncio.run(check_in_a_game(name, settings))
     say(console, f"{checked.name}: reached")
-    print_json({"replies": [_checked_row(reply) for reply in checked.replies], "model": checked.name})
+    if checked.stood_in:
+        say(console, f"  OPENAI_BASE_URL: at {checked.where}")
+    print_json(
+        {
+            "replies": [_checked_row(reply) for reply in checked.replies],
+            "model": checked.name,
+            "where": checked.where,
+        }
+    )
     for reply in checked.replies:
         say(console, f"  {_checked_in_words(reply)}", "yellow" if reply.why else "")
     for adaptation in checked.adaptations:

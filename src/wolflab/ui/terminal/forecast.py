@@ -19,7 +19,7 @@ from ...errors import ExperimentError, WolflabError
 from ...lab.plans.experiment import Experiment
 from ...lab.plans.loading import load_experiment
 from ...lab.plans.matching import model_name
-from ...lab.plans.served import elsewhere, is_served, servers_of
+from ...lab.plans.served import elsewhere, is_served, openai_stand_in, servers_of
 from ...lab.plans.sources import COMMANDS, file_kind
 from ...lab.plans.specs import BudgetSpec, HasPlayers
 from ...lab.runs.batch import CallsForecast
@@ -140,6 +140,9 @@ def print_forecast(
     if budget.tokens is not None and expected.tokens.middle > budget.tokens:
         say(console, f"The budget of {budget.tokens:,} tokens is less: the run will stop there.", "yellow")
     _tell_unset(console, ahead.played)
+    where, asked_there = openai_stand_in(ahead.played)
+    if asked_there:
+        say(console, f"OPENAI_BASE_URL: {', '.join(asked_there)} at {where}")
     say(console, f"Nothing was begun. To begin it: {shlex.join(['wolflab', COMMANDS[kind], *words])}")
 
 
