@@ -1,4 +1,4 @@
-"""The command line by habit: runs by name, what was meant, files to begin with, tables as JSON."""
+"""The command line by habit: runs by name, what was meant, files to begin with, schemas, tables as JSON."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from jsonschema import Draft202012Validator
 
 from command_line import wolflab
 from wolflab import __version__
@@ -17,6 +19,7 @@ from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.overrides import model_changes
 from wolflab.lab.plans.sources import read_fields, shipped_files, shipped_kind
 from wolflab.lab.storage.store import Store
+from wolflab.ui.commands.schema import KINDS
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +112,45 @@ def test_a_model_plays_wherever_a_file_has_a_language_model(name: str) -> None:
                 "ollama/x",
                 "village",
             }
+
+
+# -- schemas --------------------------------------------------------------------------------
+
+
+def test_the_schema_of_a_kind_of_file_allows_all_that_ship_and_finds_what_is_misspelled(
+    tmp_path: Path,
+) -> None:
+    told = {kind: json.loads(wolflab("schema", kind).stdout) for kind in KINDS}
+    folders = {"": None, "training": "training", "studies": "study"}
+    shipped = [
+        (kind or shipped_kind(text), yaml.safe_load(text))
+        for folder, kind in folders.items()
+        for text in shipped_files(folder).values()
+    ]
+    assert {kind for kind, _ in shipped} == {*KINDS}
+    for kind, data in shipped:
+        Draft202012Validator(told[kind]).validate(data)
+        assert not Draft202012Validator(told[kind]).is_valid({**data, "tiitle": "x"}), kind
+    experiment = Draft202012Validator(told["experiment"])
+    assert not experiment.is_valid({"name": "x", "players": {"others": {"modell": "village"}}})
+    assert not experiment.is_valid({"name": "x", "rules": "chess", "players": {}})
+    assert told["experiment"]["properties"]["village"]["description"].startswith(
+        "The changes that `--village`"
+    )
+
+
+def test_a_run_and_the_file_to_begin_with_keep_to_the_schema(home: Path, tmp_path: Path) -> None:
+    begun = tmp_path / "mine.yaml"
+    assert wolflab("schema", "experiment", "-o", "experiment.schema.json", cwd=tmp_path).returncode == 0
+    assert wolflab("init", "mine.yaml", cwd=tmp_path).returncode == 0
+    text = begun.read_text(encoding="utf-8")
+    assert text.startswith("# yaml-language-server: $schema=experiment.schema.json\n")
+    validator = Draft202012Validator(json.loads((tmp_path / "experiment.schema.json").read_text()))
+    for file in (begun, home / "runs" / "first" / "experiment.yaml"):
+        validator.validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+    wolflab("init", "elsewhere/mine.yaml", cwd=tmp_path)
+    assert "$schema" not in (tmp_path / "elsewhere" / "mine.yaml").read_text(), "no schema lies there"
+    assert "did you mean study?" in wolflab("schema", "studdy").stderr
 
 
 # -- tables as JSON -------------------------------------------------------------------------

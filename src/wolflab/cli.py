@@ -50,6 +50,7 @@ _COMMANDS = {
     "replies.",
     "experiments": "List the experiments that come with Wolflab, or print the file of one.",
     "init": "Write an experiment with comments, to begin with; it runs as it stands.",
+    "schema": "Print the JSON schema of a kind of file, for editors that complete and check it.",
     "measures": "List the measures: what a report shows and what conditions can be compared on.",
     "bench": "Measure Wolflab on this machine, against references in the same run.",
     "tournament": "Play everybody against everybody on both sides, then print win rates and ratings.",
@@ -97,7 +98,18 @@ _MODULES = {
 _PANELS = {
     "Play and watch": ("play", "show", "replay", "serve"),
     "Experiments": (
-        *("init", "experiments", "models", "measures", "plan", "run", "tournament", "status", "report"),
+        *(
+            "init",
+            "experiments",
+            "schema",
+            "models",
+            "measures",
+            "plan",
+            "run",
+            "tournament",
+            "status",
+            "report",
+        ),
         *("compare", "errors", "verify", "fork", "power", "register", "merge", "bench"),
     ),
     "Questions": ("wwqa", "ask-again"),

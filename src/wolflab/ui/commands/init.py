@@ -15,6 +15,9 @@ from ...files import write
 from ..terminal.console import console, say
 from .options import commands
 
+_SCHEMA = "experiment.schema.json"
+"""The file of `wolflab schema experiment` that an experiment names if it lies beside it."""
+
 
 @commands.command("init", epilog="Examples:  `wolflab init`  ·  `wolflab init mine.yaml`")
 def init(
@@ -27,5 +30,7 @@ def init(
         raise ExperimentError(f"{file} is there already; name another file")
     name, plain = shlex.quote(str(file)), re.sub(r"[^\w.-]+", "-", file.stem)
     text = resources.files(__package__).joinpath("first_experiment.yaml").read_text(encoding="utf-8")
+    if (file.parent / _SCHEMA).is_file():  # an editor finds it without a network
+        text = f"# yaml-language-server: $schema={_SCHEMA}\n{text}"
     write(file, text.replace("FILE", name).replace("NAME\n", f"{plain}\n", 1).encode())
     say(console(), f"{file}: an experiment that runs as it stands, with: wolflab run {name}")
