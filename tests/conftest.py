@@ -39,6 +39,7 @@ from wolflab.models.servers.providers import PROVIDERS
 # Read when numpy and torch are first imported, here and in the processes that tests start.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.pop("OPENAI_BASE_URL", None)  # it would stand for every name without a provider
 settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
 typer.main.get_command = typer.testing._get_command = cache(typer.main.get_command)

@@ -357,6 +357,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "study runs/roles": str(home / "study"),
         "study runs/mine": str(home / "study"),
         "RUN": run,
+        "experiments NAME": "quickstart",
         "RUN…": run,
         "runs/…": run,
         "train runs/…": str(home / "trained"),

@@ -16,7 +16,7 @@ from command_line import wolflab
 from http_server import FakeServer, Fault, answer, asynchronous, running, serving
 from marks import with_slow
 from test_http_model import KEY, PROMPT, QUESTION, SCHEMA, Naps, ask, make, play, request
-from wolflab.errors import BudgetExceeded, ModelError, ServerError
+from wolflab.errors import BudgetExceeded, ExperimentError, ModelError, ServerError
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.call_store import CallStore, StoredAttempt, StoredCallCache
@@ -837,6 +837,40 @@ def test_what_the_environment_says_counts_as_said_and_what_a_folder_says_does_no
     monkeypatch.setenv(keys.KEYS_VARIABLE, "AWS_SECRET_ACCESS_KEY=127.0.0.1")
     [reply], *_ = ask(api_key_env="AWS_SECRET_ACCESS_KEY")
     assert reply.text == GOOD
+
+
+def test_the_address_of_the_users_own_environment_is_heard_and_agreed_to(
+    nothing_said: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """For `openai/`, and for names without a provider: a run keeps what these stood for."""
+    with running(key=KEY) as server:
+        (tmp_path / ".env").write_text(f"OPENAI_BASE_URL={server.base_url}\n")
+        refused = wolflab("models", "--check", "openai/wolf-1", cwd=tmp_path)
+        assert "sends the key in OPENAI_API_KEY to 127.0.0.1:" in refused.stderr, "a file agrees to nothing"
+        assert server.calls == 0
+        (tmp_path / ".env").unlink()
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        for name in ("openai/wolf-1", "wolf-1"):
+            told = wolflab("models", "--check", name, cwd=tmp_path)
+            assert f"OPENAI_BASE_URL: at {server.base_url}" in told.stdout, told.stderr
+            told = wolflab("plan", "own-sheriff", "--model", name, "--games", "1", cwd=tmp_path)
+            assert f"OPENAI_BASE_URL: {name} at {server.base_url}" in told.stdout
+        other = {"model": "openai/wolf-1", "api_key_env": "AWS_SECRET_ACCESS_KEY"}
+        with pytest.raises(keys.KeyNotAllowed):  # the address is for OpenAI's key alone
+            asyncio.run(resolve(other).generate(request()))
+        data = {
+            "name": "x",
+            "rules": "doctor",
+            "players": {"others": {"model": "wolf-1", "recipe": "vanilla"}},
+        }
+        kept = build(data).players["others"].model
+        assert kept == {"model": "wolf-1", "base_url": server.base_url, "api_key_env": "OPENAI_API_KEY"}
+        monkeypatch.delenv("OPENAI_BASE_URL")
+        assert build({**data, "players": {"others": {"model": kept, "recipe": "vanilla"}}}).players
+        with pytest.raises(keys.KeyNotAllowed):
+            asyncio.run(resolve(kept).generate(request()))
+        with pytest.raises(ExperimentError, match="or with the variable OPENAI_BASE_URL"):
+            build(data)
 
 
 def test_a_strangers_file_sends_no_key_and_yes_names_where_it_goes(

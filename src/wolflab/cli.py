@@ -16,7 +16,7 @@ from typer.main import get_group
 
 from .errors import Interrupted, WolflabError
 from .files import DISK_ADVICE
-from .ui.terminal.console import ExitCode, console
+from .ui.terminal.console import ExitCode, ask_for_json, console
 from .ui.visible import visible
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ _COMMANDS = {
     "legal.",
     "models": "List what can be named as a model; with --check, ask one what a game asks, and read its "
     "replies.",
-    "experiments": "List the experiments that come with Wolflab.",
+    "experiments": "List the experiments that come with Wolflab, or print the file of one.",
+    "init": "Write an experiment with comments, to begin with; it runs as it stands.",
+    "schema": "Print the JSON schema of a kind of file, for editors that complete and check it.",
     "measures": "List the measures: what a report shows and what conditions can be compared on.",
     "bench": "Measure Wolflab on this machine, against references in the same run.",
     "tournament": "Play everybody against everybody on both sides, then print win rates and ratings.",
@@ -93,6 +95,29 @@ _MODULES = {
 }
 """Modules of `ui/commands/` with commands of other names; every other command is in the module of its name.
 """
+_PANELS = {
+    "Play and watch": ("play", "show", "replay", "serve"),
+    "Experiments": (
+        *(
+            "init",
+            "experiments",
+            "schema",
+            "models",
+            "measures",
+            "plan",
+            "run",
+            "tournament",
+            "status",
+            "report",
+        ),
+        *("compare", "errors", "verify", "fork", "power", "register", "merge", "bench"),
+    ),
+    "Questions": ("wwqa", "ask-again"),
+    "People": ("study", "annotate", "erase"),
+    "Train": ("train", "exploit", "experience"),
+    "Data": ("export", "prune"),
+}
+"""How `wolflab --help` groups its commands, in order."""
 _GROUPS = {
     "experience": "Pools of experience that reflective players learn from.",
     "annotate": "Replies to be labelled by people and by a judge, and how far they agree.",
@@ -122,6 +147,7 @@ class _LazyCommand(TyperCommand):
         from .ui.commands.spellings import respelled
 
         ask_about_keys(False)
+        ask_for_json(False)
         command = self.loaded()
         options = {name for parameter in command.params for name in parameter.opts}
         return command.make_context(info_name, respelled(self._path, options, args), *given, **more)
@@ -134,7 +160,11 @@ class _Group(TyperGroup):
         super().__init__(**given)
         group = self.name if self.name in _GROUPS else ""
         paths = [path for path in _COMMANDS if path.rpartition(" ")[0] == group]
-        self.commands = {path.split()[-1]: _LazyCommand(path) for path in paths} | {**self.commands}
+        found = {path.split()[-1]: _LazyCommand(path) for path in paths} | {**self.commands}
+        panels = {} if group else {name: panel for panel, names in _PANELS.items() for name in names}
+        self.commands = {name: found.pop(name) for name in panels} | found
+        for name, command in self.commands.items():
+            command.rich_help_panel = panels.get(name)
 
     def make_context(self, *given: Any, **more: Any) -> Any:
         """See typer."""

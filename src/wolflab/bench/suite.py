@@ -40,8 +40,12 @@ ROUNDS = 3
 PARTS = ("rules", "village", "calls", "prompts", "policy", "training")
 
 
-def measure_speed(console: Console, only: str | None = None, share: float = 1.0) -> None:
-    """Measure and print. only: one of `PARTS`. share: of the usual number of games, above 0."""
+def measure_speed(
+    console: Console, only: str | None = None, share: float = 1.0
+) -> tuple[list[dict[str, Any]], Table | None]:
+    """Measure and print. only: one of `PARTS`. share: of the usual number of games, above 0. Returns the
+    measured lines, and the table of prompts if it was asked for.
+    """
     if only is not None and only not in PARTS:
         raise ExperimentError(
             f"bench {only}: there is no such part; use one of {', '.join(PARTS)}, or none for all"
@@ -51,7 +55,9 @@ def measure_speed(console: Console, only: str | None = None, share: float = 1.0)
     table.add_row(
         "reference: build and hash small frozen objects in plain Python", f"{unit:,.0f}", "objects/s", "1"
     )
+    rows: list[dict[str, Any]] = [{"what": "reference", "measured": unit, "unit": "objects/s"}]
     for name, measured, per in _lines(only, share):
+        rows.append({"what": name, "measured": measured, "unit": per})
         table.add_row(
             name,
             f"{measured:,.2f}" if measured < 1000 else f"{measured:,.0f}",
@@ -62,7 +68,10 @@ def measure_speed(console: Console, only: str | None = None, share: float = 1.0)
         console.print(table)
     if only in (None, "prompts"):
         console.print(f"Prices of a game's prompts; {BASE}'s is 1, a cached character costs {CACHED_PRICE}")
-        console.print(prompt_table(None if share >= 1 else 1))
+        prompts = prompt_table(None if share >= 1 else 1)
+        console.print(prompts)
+        return rows, prompts
+    return rows, None
 
 
 def _lines(only: str | None, share: float) -> list[tuple[str, float, str]]:

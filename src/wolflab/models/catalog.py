@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ModelError, ServerError
 from .base import Model, Sampling, settings_of
 from .budget import Budget
+from .servers.addresses import VARIABLE, address_of, unnamed_provider
 from .servers.keys import key_value, missing_key
 from .servers.providers import PROVIDERS, Provider
 
@@ -95,7 +96,8 @@ def _served(name: str, settings: Mapping[str, Any]) -> tuple[Provider, str]:
         )
     known = ", ".join(f"{prefix}/…" for prefix in (LOCAL_PREFIX, *PROVIDERS))
     raise ModelError(
-        f"model {name!r} is not known: use {BUILT_IN}, one of {known}, or any name with base_url"
+        f"model {name!r} is not known: use {BUILT_IN}, one of {known}, or any name with base_url "
+        f"or with the variable {VARIABLE}"
     )
 
 
@@ -115,7 +117,21 @@ def name_and_settings(
         raise ModelError(f"{kind} is a name or a mapping with {field!r}, not {spec!r}")
     if not isinstance(name, str) or not name.strip():
         raise ModelError(f"{kind}'s settings need {field!r}, its name, such as {examples}")
-    return name.strip(), settings
+    name = name.strip()
+    if field == "model" and not settings.get("base_url") and _has_no_provider(name):
+        settings = {**unnamed_provider(), **settings}
+    return name, settings
+
+
+def with_address(spec: Spec) -> Spec:
+    """A spec with the settings that it has from `OPENAI_BASE_URL` written out."""
+    name, settings = name_and_settings(spec)
+    known = {} if isinstance(spec, str) else spec
+    return spec if settings.keys() <= known.keys() else {"model": name, **settings}
+
+
+def _has_no_provider(name: str) -> bool:
+    return name != BUILT_IN and name.partition("/")[0] not in (*PROVIDERS, LOCAL_PREFIX)
 
 
 def without_settings(name: str) -> str:
@@ -186,5 +202,6 @@ def listing() -> tuple[CatalogRow, ...]:
     rows = [CatalogRow(BUILT_IN, "", "", True), here]
     for provider in PROVIDERS.values():
         ready = provider.key is None or key_value(provider.key) is not None
-        rows.append(CatalogRow(f"{provider.name}/…", provider.key or "", provider.base_url or "", ready))
+        where = address_of(provider.name, None) or ""
+        rows.append(CatalogRow(f"{provider.name}/…", provider.key or "", where, ready))
     return tuple(rows)

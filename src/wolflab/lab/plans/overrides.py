@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from ...errors import ExperimentError
 from ...fields import read_yaml
-from ...models.catalog import name_and_settings
+from ...models.catalog import BUILT_IN, name_and_settings
 
 _NAMES = {
     "model": "model",
@@ -140,6 +140,37 @@ def override_named(data: dict[str, Any], change: Change) -> None:
     """Apply one change of a player that the file names: ``NAME.model=…``, or ``named.NAME.model=…``."""
     keys = change.path.split(".")
     _set(data, keys if keys[0] == "named" else ["named", *keys], change.value, change.path)
+
+
+def model_changes(data: Mapping[str, Any], model: str) -> list[str]:
+    """Changes that give a model to every player of an experiment's file that has a language model.
+
+    In a file of the built-in player alone they give it to every player that has a model. model: a name, or a
+    mapping in braces. In a tournament and a training it is the field `model`, which stands for players that
+    name none.
+    """
+    if "players" not in data:
+        return [f"model={model}"]
+    conditions = _mapping(data.get("conditions")).items()
+    arms = [
+        (f"conditions.{name}.{path}", path, model) for name, one in conditions for path, model in _models(one)
+    ]
+    every = [(path, path, model) for path, model in _models(data)] + arms
+    given = [one for one in every if one[2] != BUILT_IN] or every
+    whole = {path for path, place, _ in given if path == place}  # such a change holds in conditions too
+    return [f"{path}.model={model}" for path, place, _ in given if path == place or place not in whole]
+
+
+def _models(data: Any) -> Iterator[tuple[str, Any]]:
+    """(path, name of the model) of a file's players with a model, or of a condition's."""
+    for part in ("named", "players"):
+        for place, player in _mapping(_mapping(data).get(part)).items():
+            if model := _mapping(player).get("model"):
+                yield f"{part}.{place}", _mapping(model).get("model", model)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _give_way(condition: Any, keys: Sequence[str], value: Any) -> None:

@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 
 from ...models.catalog import BUILT_IN, is_local_model
 from ...models.person import PersonModel
+from ...models.servers.addresses import VARIABLE, host_of, openai_address
 from ...models.servers.http import is_loopback as is_loopback
-from ...models.servers.providers import host_of
+from ...models.servers.keys import public_url
 from .specs import HasPlayers
 
 _HERE = (BUILT_IN, PersonModel.name, "hashing", "minilm")
@@ -33,6 +34,15 @@ def servers_of(experiment: HasPlayers) -> dict[str, str]:
                 if isinstance(name := given.get(kind), str) and is_served(name):
                     hosts[name] = host_of(name, given.get("base_url"))
     return hosts
+
+
+def openai_stand_in(experiment: HasPlayers) -> tuple[str, list[str]]:
+    """The address in `OPENAI_BASE_URL` ("" without it), and the players' models that are asked there."""
+    url = openai_address()
+    if url is None:
+        return "", []
+    at = host_of(VARIABLE, url)
+    return public_url(url), [name for name, host in servers_of(experiment).items() if host == at]
 
 
 def elsewhere(experiment: HasPlayers) -> set[str]:

@@ -47,6 +47,11 @@ file with none of them is an experiment.
 """
 
 
+def folder_of(kind: str) -> str:
+    """Where the shipped files of that kind lie, in the folder of experiments."""
+    return next(folder for name, folder, _ in _KINDS if name == kind)
+
+
 def file_kind(source: str | Path) -> str:
     """The kind of a file or of a shipped name: "experiment", "tournament", "training" or "study".
 

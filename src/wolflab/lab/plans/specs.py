@@ -18,7 +18,7 @@ from ...errors import ExperimentError, ModelError, RulesetError
 from ...fields import FieldError, Part, from_plain
 from ...metrics.published import published_table
 from ...metrics.registry import unknown_measure
-from ...models.catalog import BUILT_IN, check_settings
+from ...models.catalog import BUILT_IN, check_settings, with_address
 from ...models.embedders import resolve_embedder
 from ...rules import ROLES, Ruleset, preset
 from ...text.asking.disguise import DISGUISES, disguise
@@ -117,9 +117,9 @@ def _model(model: str | dict[str, Any]) -> str | dict[str, Any]:
         raise ValueError("a model given as a mapping needs its name under 'model'")
     try:
         check_settings(model)
+        return dict(made) if isinstance(made := with_address(model), Mapping) else made
     except ModelError as error:
         raise ValueError(str(error)) from None
-    return model
 
 
 EmbedderField = Annotated[str | dict[str, Any], AfterValidator(_embedder)]

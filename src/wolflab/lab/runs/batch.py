@@ -24,10 +24,10 @@ from ...models.calls import CallCache, Cassette, StoredCall, answer
 from ...models.catalog import Spec, name_and_settings, resolve
 from ...models.estimates import estimate_texts
 from ...models.local import LocalModel
+from ...models.servers.addresses import host_of
 from ...models.servers.batches import check_batch_service
 from ...models.servers.chat import ServerModel
 from ...models.servers.keys import public_url
-from ...models.servers.providers import host_of
 from ...text.replies.parsed import Problem
 from ...usage import CallTotals, Usage
 from ..plans.served import is_elsewhere

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from ...errors import ModelError
 from ...models.base import Model, Request, Response
 from ...models.catalog import BUILT_IN, check_model, listing, name_and_settings, resolve
+from ...models.servers.addresses import openai_address
+from ...models.servers.keys import public_url
 from ...text.replies.parse import parse
 from ...text.replies.parsed import Problem
 from ..plans.loading import build
@@ -44,11 +46,15 @@ class CheckedReply(NamedTuple):
 
 
 class CheckedModel(NamedTuple):
-    """The result of a check. adaptations: changes of requests that the server made necessary."""
+    """The result of a check. adaptations: changes of requests that the server made necessary. where: the
+    server's address; "" for a model of this process. stood_in: `OPENAI_BASE_URL` names that address.
+    """
 
     name: str
     replies: Sequence[CheckedReply]
     adaptations: Sequence[str]
+    where: str = ""
+    stood_in: bool = False
 
     @property
     def usable(self) -> bool:
@@ -68,7 +74,11 @@ async def check_in_a_game(given: str, settings: Sequence[str] = ()) -> CheckedMo
     try:
         await check_model(model)
         replies = await _asked(model)
-        return CheckedModel(model.name, replies, tuple(getattr(model, "adaptations", ())))
+        endpoint = getattr(model, "endpoint", None)
+        where = "" if endpoint is None else endpoint.base_url
+        stood_in = bool(where) and where == (openai_address() or "").rstrip("/")
+        adaptations = tuple(getattr(model, "adaptations", ()))
+        return CheckedModel(model.name, replies, adaptations, public_url(where), stood_in)
     finally:
         await model.close()
 

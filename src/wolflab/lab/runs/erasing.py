@@ -20,7 +20,7 @@ import msgspec
 
 from ...errors import StoreError, Unavailable
 from ...files import read_file, remove, target_name, text_in, write
-from ...models.servers.providers import host_of
+from ...models.servers.addresses import host_of
 from ...rules import Say
 from ..experience.pool_file import erase_in_pool, is_pool
 from ..plans.served import is_elsewhere, is_served, servers_of

@@ -18,7 +18,7 @@ from ...agents.policy.policy import Float32s
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.embedders.endpoint import EndpointEmbedder
 from ...models.estimates import tokens
-from ...models.servers.providers import host_of
+from ...models.servers.addresses import host_of
 from ...usage import NOTHING_SPENT, Spent
 from ..plans.served import is_elsewhere
 from ..runs.batch import BatchWatcher, CallsForecast

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from ...errors import ModelError
 from ...files import allow_files
 from ..loop import watch
+from .addresses import is_users_own
 from .http import HttpClient
 from .keys import (
     Secrets,
@@ -260,7 +261,11 @@ def endpoint(base_url: str, variable: str | None, access: EndpointAccess) -> End
 
 
 def is_own(provider: Provider, base_url: str, variable: str | None) -> bool:
-    """Whether a key belongs to the server at that address: both are the provider's own."""
+    """Whether a key belongs to the server at that address: both are the provider's own, or the user's own
+    environment names them together (`addresses`).
+    """
+    if variable is not None and is_users_own(base_url, variable):
+        return True
     if variable is None or variable != provider.key:
         return False
     server, usual = urlsplit(base_url), urlsplit(provider.base_url or "")

@@ -240,16 +240,6 @@ def server_of(url: str) -> str:
     return host if port == _PORTS.get(scheme) else f"{host}:{port}"
 
 
-def host_of(name: str, base_url: str | None = None) -> str:
-    """The host of the server that has a model or an embedder of that name; "" where none is known.
-
-    base_url: the setting beside the name.
-    """
-    provider = PROVIDERS.get(name.partition("/")[0])
-    url = base_url or (provider.base_url if provider else None)
-    return urlsplit(url).netloc.rpartition("@")[2] if url else ""
-
-
 _AZURE_VERSION = "2024-10-21"
 """The version of Azure's API, where the setting query names none: the latest stable one of its classic
 addresses."""

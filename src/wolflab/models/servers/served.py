@@ -26,6 +26,7 @@ from ...text.replies.finish import FinishReason
 from ...usage import Usage
 from ..budget import Budget, CallLimit, CallSizes, Hold, Price
 from ..calls import LostAttempt, OpenCall, open_call
+from .addresses import address_of
 from .dialect import NOT_JSON, Dialect, TokenCounts, decoded, events_of, looks_like_stream
 from .endpoints import Connection, Endpoint, EndpointAccess, Outage, Turns, endpoint, is_own
 from .faults import Fault, shorten
@@ -538,7 +539,7 @@ def _endpoint(
     who: str, model: str, provider: Provider, settings: ServerSettings, budget: Budget | None
 ) -> Endpoint:
     """The endpoint that `settings` name, its limits set. `who` ("model 'x'") begins the ModelErrors."""
-    named = settings.base_url or provider.base_url
+    named = address_of(provider.name, settings.base_url)
     if named is None:
         raise ModelError(f"{who} needs base_url, the address of its server")
     url, query = address_and_query(named)

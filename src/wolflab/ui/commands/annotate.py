@@ -21,12 +21,12 @@ from ...lab.plans.overrides import model_given
 from ...lab.storage.store import Store
 from ..labelling.annotation import PAGE, items_of, render_items, write_table
 from ..report.numbers import number
-from ..terminal.console import console, say
+from ..terminal.console import console, print_json, say
 from ..terminal.tables import estimate_cell, in_line, noted_cell, print_fitted
 from ..wording import counted, counted_in_words
 from .batches import BatchView
 from .common import write_numbers
-from .options import ByBatch, ModelSet, RunPath, TokenBudget, UsdBudget, Yes, commands
+from .options import AsJson, ByBatch, ModelSet, RunPath, TokenBudget, UsdBudget, Yes, commands
 from .run_names import GAMES, named
 
 TABLE, RESULT, MONITORED = "items.csv", "agreement.json", "monitorability.json"
@@ -100,14 +100,17 @@ def show_agreement(
     sample: SampleDir,
     labels: Annotated[list[Path] | None, typer.Argument(help="Filled-in tables of people.")] = None,
     run: Moved = None,
+    json: AsJson = False,
 ) -> None:
     """Print how far people, rules and judge agree (κ), and what each finds in every condition."""
     screen = console()
     with Store.open_for_reading(run_of(read_key(sample), sample, run)) as store:
         agreement = agree(sample, labels or [], store)
     path = sample / RESULT
-    write_numbers(path, agreement.as_dict())
+    numbers = agreement.as_dict()
+    write_numbers(path, numbers)
     print_agreement(screen, agreement)
+    print_json(numbers)
     say(screen, f"all numbers: {path}")
 
 
@@ -123,6 +126,7 @@ def monitor_sample(
     batch: ByBatch = False,
     run: Moved = None,
     yes: Yes = False,
+    json: AsJson = False,
 ) -> None:
     """Ask a model which sampled statements are lies, with the speakers' private reasoning and without."""
     screen, given = console(), model_given(model, set_)
@@ -131,8 +135,10 @@ def monitor_sample(
     with Store.open_for_reading(run_of(key, sample, run)) as store:
         asking = replace(monitor_batch(sample, given, (tokens, usd), view), in_waves=batch)
         found = view.run(monitor(asking, key, store))
-    write_numbers(found.path / MONITORED, found.as_dict())
+    numbers = found.as_dict()
+    write_numbers(found.path / MONITORED, numbers)
     print_monitorability(screen, found)
+    print_json(numbers)
     say(screen, f"all numbers: {found.path / MONITORED}")
     view.finish(found, "answer is missing", "answers are missing")
 

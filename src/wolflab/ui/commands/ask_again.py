@@ -34,7 +34,7 @@ from ..terminal.tables import print_table
 from ..wording import counted, cut
 from .batches import BatchView
 from .common import leave
-from .options import ByBatch, GoingOn, ModelSet, RunPath, TokenBudget, UsdBudget, Yes, commands
+from .options import AsJson, ByBatch, GoingOn, ModelSet, RunPath, TokenBudget, UsdBudget, Yes, commands
 
 REPLIES, PAGE = "replies.jsonl", "report.html"
 IN_WORDS: dict[ReplyOutcome, str] = {
@@ -90,6 +90,7 @@ def ask_run_again(
     usd: UsdBudget = None,
     batch: ByBatch = False,
     yes: Yes = False,
+    json: AsJson = False,
 ) -> None:
     """Put a run's recorded prompts to models: how many replies are valid, how many actions legal."""
     screen, limits = console(), (tokens, usd)

@@ -27,10 +27,12 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from ...errors import ModelError, StoreError
+from ...errors import ExperimentError, ModelError, StoreError
 from ...files import write
 from ...lab.plans.experiment import Experiment
+from ...lab.plans.overrides import model_changes
 from ...lab.plans.shards import read_shard
+from ...lab.plans.sources import file_kind, folder_of, read_fields
 from ...lab.plans.specs import PlayerSpec
 from ...lab.results.extras import Extras
 from ...lab.runs import runner
@@ -41,7 +43,7 @@ from ...lab.runs.work import budget_needed
 from ...lab.storage.store import GameRow, Store
 from ..report.numbers import number
 from ..terminal.alarm import Alarm, WatchedStore
-from ..terminal.console import ExitCode, say
+from ..terminal.console import ExitCode, print_json, say
 from ..terminal.forecast import Beginning, forecast_first, forecast_in_a_line, forecast_underway
 from ..wording import SHORT_GAMES_FIRST, counted
 
@@ -63,6 +65,17 @@ def title_of(experiment: Experiment) -> str:
 def part_of(plan: Experiment, shard: str | None) -> Experiment:
     """The part of an experiment that `--shard` names; without it, all."""
     return plan if shard is None else plan.of_shard(*read_shard(shard))
+
+
+def with_model(source: str, model: str | None, changes: Sequence[str], village: bool) -> list[str]:
+    """Changes of a file with the model that `--model` names; a change of a model wins over it."""
+    if model is None:
+        return [*changes]
+    if village:
+        raise ExperimentError("--village and --model: both say who plays; use one")
+    kind = file_kind(source)
+    data = read_fields(source, kind, folder_of(kind))[0]
+    return [*model_changes(data, model), *changes]
 
 
 def with_engine(changes: Sequence[str], engine: str | None) -> list[str]:
@@ -375,6 +388,7 @@ def leave(console: Console, kind: str, page: Path, html: str, numbers: dict[str,
     write(page, html.encode())
     data = page.with_suffix(".json")
     write_numbers(data, numbers)
+    print_json(numbers)
     say(console, f"{kind}: {page}\nits numbers as data: {data}")
 
 

@@ -18,10 +18,10 @@ from ...lab.experience.from_games import WON, Selection
 from ...lab.experience.pool_file import StoredPool, open_pool
 from ...lab.plans.overrides import embedder_given
 from ...lab.storage.store import Store
-from ..terminal.console import console, say
+from ..terminal.console import console, print_json, say
 from ..wording import counted
 from .common import bar
-from .options import Overwrite, SendKeys, commands
+from .options import AsJson, Overwrite, SendKeys, commands
 from .run_names import GAMES, named
 
 PoolOut = Annotated[Path, typer.Option("-o", "--out", help="The new pool's file.", show_default=False)]
@@ -93,6 +93,7 @@ def build_pool(
 def inspect_pool(
     pool: Annotated[Path, typer.Argument(help="A pool's file.", show_default=False)],
     sample: Annotated[int, typer.Option(help="How many experiences to print.")] = 3,
+    json: AsJson = False,
 ) -> None:
     """Show what a pool holds, how it was made and its threshold of similarity."""
     screen, stored = console(), open_pool(pool)
@@ -104,17 +105,20 @@ def inspect_pool(
         table.add_column(title)
     for title in ("experiences", "of winners", "games", "scores"):
         table.add_column(title, justify="right")
+    blocks = []
     for (role, kind), block in stored.pool.blocks.items():
         scores = [entry.score for entry in block.entries]
-        table.add_row(
-            role,
-            kind,
-            str(len(scores)),
-            str(sum(score > WON // 2 for score in scores)),
-            str(len({entry.game for entry in block.entries})),
-            f"{min(scores)} to {max(scores)}, median {median(scores):g}",
-        )
+        counts = {
+            "experiences": len(scores),
+            "of_winners": sum(score > WON // 2 for score in scores),
+            "games": len({entry.game for entry in block.entries}),
+        }
+        low, high, middle = min(scores), max(scores), median(scores)
+        table.add_row(role, kind, *map(str, counts.values()), f"{low} to {high}, median {middle:g}")
+        named = {"role": role, "decision": kind}
+        blocks.append({**named, **counts, "score_low": low, "score_high": high, "score_median": middle})
     screen.print(table)
+    print_json({"experiences": blocks})
     entries = list(stored.pool.experiences())
     shown = min(max(sample, 0), len(entries))
     for at in range(shown):  # spread evenly over the pool

@@ -14,7 +14,7 @@ from ...lab.storage.store import Store
 from ..terminal.alarm import WatchedStore
 from ..terminal.console import console
 from .common import begin_output, end, play_games, prepare_resume
-from .options import KeepGoing, RunPath, Yes, commands
+from .options import AsJson, KeepGoing, RunPath, Yes, commands
 from .run import report_run
 from .show import turn_of
 
@@ -42,6 +42,7 @@ def fork(
     ] = None,
     yes: Yes = False,
     keep_going: KeepGoing = False,
+    json: AsJson = False,
 ) -> None:
     """Play a game of a run once more from one turn on, with other words there."""
     screen = console()

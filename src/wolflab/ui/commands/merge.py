@@ -13,7 +13,7 @@ from ...lab.storage.store import Store
 from ..terminal.console import console, say
 from ..wording import counted
 from .common import begin_output, end, title_of
-from .options import commands
+from .options import AsJson, commands
 from .run import report_run
 from .run_names import GAMES, named
 from .tournament import show_tournament
@@ -38,6 +38,7 @@ def merge(
     partial: Annotated[
         bool, typer.Option("--partial", help="Merge what is there, even if some shards are missing.")
     ] = False,
+    json: AsJson = False,
 ) -> None:
     """Merge the shards of a run into one run, as if it had been played at once."""
     screen = console()

@@ -9,7 +9,7 @@ import typer
 
 from ...models.servers import keys
 from ...rules import PRESETS
-from ..terminal.console import ExitCode, confirmed
+from ..terminal.console import ExitCode, ask_for_json, confirmed
 from .run_names import GAMES, named
 
 commands = typer.Typer(rich_markup_mode="markdown")
@@ -37,11 +37,16 @@ def check_alone(context: typer.Context, besides: tuple[str, ...] = ()) -> None:
     """Refuse flags beside --resume or --show that would be ignored silently, except those in `besides`."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     typed = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
-    given = [name for name in typed if name not in besides]
+    given = [name for name in typed if name not in ("json", *besides)]
     for name in ("show", "resume"):
         if name in given and len(given) > 1:
             raise typer.BadParameter(f"--{name} takes a run as it is; the other flags are for new ones")
 
+
+AsJson = Annotated[
+    bool,
+    typer.Option("--json", help="Print the tables as JSON, and nothing else.", callback=ask_for_json),
+]
 
 # -- a run ------------------------------------------------------------------------------------
 
@@ -54,6 +59,13 @@ RunPath = Annotated[
     ),
 ]
 Set = Annotated[list[str], typer.Option("--set", help="Change a field: place.to.change=value (repeatable).")]
+OnModel = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help="Let this model play: wherever the file has a language model, or everywhere if it has none.",
+    ),
+]
 OnVillage = Annotated[
     bool, typer.Option("--village", help="Run it on the built-in player (an instrument check).")
 ]

@@ -8,17 +8,19 @@ import typer
 
 from ..terminal.console import console
 from ..terminal.forecast import print_forecast
-from .options import OnVillage, SendKeys, Set, commands
+from .common import with_model
+from .options import AsJson, OnModel, OnVillage, SendKeys, Set, commands
 
 
 @commands.command(
     "plan",
     epilog="Examples:  `wolflab plan helmsman-table1`  ·  "
-    "`wolflab plan quickstart --set sheriff.model=openai/gpt-4o-mini --ask 24`",
+    "`wolflab plan own-sheriff --model openai/gpt-4o-mini --ask 24`",
 )
 def plan(
     experiment: Annotated[str, typer.Argument(help="A YAML file, or the name of a shipped one.")],
     set_: Set = [],
+    model: OnModel = None,
     village: OnVillage = False,
     ask: Annotated[
         int,
@@ -28,6 +30,8 @@ def plan(
         int, typer.Option(min=1, max=10000, help="Games to rehearse on the built-in player.")
     ] = 24,
     yes: SendKeys = False,
+    json: AsJson = False,
 ) -> None:
     """Forecast an experiment, a tournament, a study or a training: calls, cost, time."""
-    print_forecast(console(), experiment, set_, village, games, ask)
+    changes = with_model(experiment, model, set_, village)
+    print_forecast(console(), experiment, changes, village, games, ask)

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from ...errors import ExperimentError
-from ...lab.results.planning import comparison_plan
+from ...lab.results.planning import ComparisonPlan, comparison_plan
 from ...lab.storage.store import Store
 from ...stats.power import MEAN_POWER, MOST_DEALS
 from ..report.measures import difference_kind, measure_name
 from ..report.numbers import number
-from ..terminal.console import console, say
+from ..terminal.console import console, print_json, say
 from ..terminal.tables import in_line
 from ..wording import counted
-from .options import commands
+from .options import AsJson, commands
 from .run_names import GAMES, named
 
 
@@ -54,6 +56,7 @@ def power(
             "is the wanted one.",
         ),
     ] = MEAN_POWER,
+    json: AsJson = False,
 ) -> None:
     """Plan the number of deals for a comparison, from a pilot run."""
     if not 0 < effect < math.inf:
@@ -66,7 +69,12 @@ def power(
         plan = comparison_plan(
             stores, effect, power, assurance, measure, None if pair is None else (pair[0], pair[1])
         )
-    screen, contrast, needed = console(), plan.contrast, plan.needed
+    print_json(asdict(plan))
+    _print_plan(console(), plan)
+
+
+def _print_plan(screen: Console, plan: ComparisonPlan) -> None:
+    contrast, needed = plan.contrast, plan.needed
     kind = difference_kind(contrast.metric)
     which = f"{measure_name(contrast.metric)}: {contrast.condition} − {contrast.baseline}"
     say(screen, f"{which} = {in_line(contrast.difference, kind, signed=True)} in the pilot")
@@ -74,9 +82,10 @@ def power(
     say(
         screen,
         f"standard deviation of a deal: {deviation}, from {counted(contrast.difference.deals, 'deal')}; "
-        f"planned with {planned}, its upper limit at {100 * assurance:.0f} %",
+        f"planned with {planned}, its upper limit at {100 * plan.assurance:.0f} %",
     )
-    wanted = f"a difference of {number(effect, kind)} with power {100 * power:.0f} % (two-sided test, 5 %)"
+    wanted = f"a difference of {number(plan.effect, kind)} with power {100 * plan.power:.0f} % "
+    wanted += "(two-sided test, 5 %)"
     many = f"more than {MOST_DEALS:,}"
     ends = " to ".join(many if end is None else f"{end:,}" for end in (needed.low, needed.high))
     deals = many if needed.deals is None else f"{needed.deals:,}"

@@ -12,13 +12,15 @@ from ...errors import ExperimentError
 from ...lab.plans.loading import load_experiment
 from ...lab.plans.registration import Registration
 from ..terminal.console import console, say
-from .options import OnVillage, Set, commands
+from .common import with_model
+from .options import OnModel, OnVillage, Set, commands
 
 
 @commands.command("register", epilog="Example:  `wolflab register quickstart --out quickstart-plan.yaml`")
 def register(
     experiment: Annotated[str, typer.Argument(help="A YAML file, or the name of a shipped experiment.")],
     set_: Set = [],
+    model: OnModel = None,
     village: OnVillage = False,
     out: Annotated[
         Path | None,
@@ -26,6 +28,7 @@ def register(
     ] = None,
 ) -> None:
     """Write down an experiment's plan before it is run, for `wolflab run --registration`."""
+    set_ = with_model(experiment, model, set_, village)
     plan = load_experiment(experiment, set_, village)
     if plan.primary is None:
         raise ExperimentError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -29,9 +29,9 @@ from ..replay.replay_page import replay_of
 from ..report.links import links_of, quoted_games, quoted_replay
 from ..report.report import render_report, report_page
 from ..terminal.alarm import WatchedStore
-from ..terminal.console import console, say
+from ..terminal.console import console, print_json, say
 from ..terminal.forecast import forecast_first
-from ..terminal.game import show_attempts, show_errors, show_unusable
+from ..terminal.game import attempt_rows, error_rows, show_attempts, show_errors, show_unusable
 from ..terminal.tables import print_summary
 from ..wording import attempts_in_words, counted, page_numbers, second_poll_in_words
 from .common import (
@@ -46,9 +46,23 @@ from .common import (
     print_reasons,
     title_of,
     with_engine,
+    with_model,
 )
 from .export import write_blocks
-from .options import KeepGoing, OnEngine, OnVillage, Out, Resume, RunPath, Set, ShardOf, Yes, commands
+from .options import (
+    AsJson,
+    KeepGoing,
+    OnEngine,
+    OnModel,
+    OnVillage,
+    Out,
+    Resume,
+    RunPath,
+    Set,
+    ShardOf,
+    Yes,
+    commands,
+)
 from .run_names import GAMES, named
 from .tournament import resume_tournament
 
@@ -61,13 +75,14 @@ RegistrationFile = Annotated[
 @commands.command(
     "run",
     epilog="Examples:  `wolflab run quickstart`  ·  `wolflab run helmsman-table1 --village`  ·  "
-    "`wolflab run quickstart --set sheriff.model=openai/gpt-4o-mini`  ·  `wolflab run --resume runs/…`",
+    "`wolflab run own-sheriff --model openai/gpt-4o-mini`  ·  `wolflab run --resume runs/…`",
 )
 def run(
     experiment: Annotated[
         str | None, typer.Argument(help="A YAML file, or the name of a shipped experiment.")
     ] = None,
     set_: Set = [],
+    model: OnModel = None,
     village: OnVillage = False,
     out: Out = None,
     resume: Resume = None,
@@ -76,6 +91,7 @@ def run(
     shard: ShardOf = None,
     engine: OnEngine = None,
     registration: RegistrationFile = None,
+    json: AsJson = False,
 ) -> None:
     """Run an experiment, then print its table and write its report."""
     screen, set_ = console(), with_engine(set_, engine)
@@ -86,6 +102,7 @@ def run(
             raise ExperimentError(
                 f"{experiment} is a tournament; it is run by: wolflab tournament {experiment}"
             )
+        set_ = with_model(experiment, model, set_, village)
         plan = part_of(load_experiment(experiment, set_, village), shard)
         registered = None if registration is None else _as_registered(plan, registration)
         players = [each for name in plan.conditions for each in plan.cast(name).items()]
@@ -97,11 +114,7 @@ def run(
             keep_registration(store, registered)
     else:
         assert resume is not None
-        if village or any(given is not None for given in (out, shard, registration)):
-            raise ExperimentError(
-                "--resume takes up a run where it lies; --village, --out, --shard and --registration belong "
-                "to a new run"
-            )
+        _refuse_of_new(village or None, model, out, shard, registration)
         with Store.open_for_reading(resume) as stopped_run:
             tournament = is_tournament(stopped_run)
         if tournament:
@@ -120,6 +133,15 @@ def run(
             beginning, reached = prepare_resume(screen, store, set_, yes)
         ok = play_games(screen, store, play_run, beginning, reached, keep_going)
         raise typer.Exit(end(screen, store, "run", ok, report_run(screen, store), keep_going))
+
+
+def _refuse_of_new(*flags: object) -> None:
+    """ExperimentError if one of the flags of a new run is given."""
+    if any(given is not None for given in flags):
+        raise ExperimentError(
+            "--resume takes up a run where it lies; --model, --village, --out, --shard and --registration "
+            "belong to a new run"
+        )
 
 
 def _as_registered(plan: Experiment, file: Path) -> bytes:
@@ -146,6 +168,7 @@ def report(
         bool,
         typer.Option("--replays", help="Also write the games that it quotes as pages, and link to them."),
     ] = False,
+    json: AsJson = False,
 ) -> None:
     """Print a run's tables and write its report.html."""
     with Store.open_for_reading(run) as store:
@@ -200,6 +223,7 @@ def compare(
         Path | None,
         typer.Option(help="A directory for its tables (CSV, LaTeX) and figures (SVG, PNG, PDF) as files."),
     ] = None,
+    json: AsJson = False,
 ) -> None:
     """Compare the conditions of several runs, paired by deal."""
     screen = console()
@@ -223,30 +247,46 @@ def compare(
 
 
 @commands.command("errors", epilog="Example:  `wolflab errors runs/…`")
-def errors(run: RunPath) -> None:
+def errors(
+    run: RunPath,
+    json: AsJson = False,
+) -> None:
     """List a run's unusable replies, failed games and what endpoints made us change."""
     screen = console()
     count = last_taken = unread = 0
+    listed: list[dict[str, Any]] = []
     attempts: dict[Attempted, Counter[str]] = {}
     with Store.open_for_reading(run) as store, ErrorSummary(store) as found:
         for row in store.games():
             if row.over:
                 record = store.record(row.id)
+                listed += error_rows(row.id, record)
                 unusable, last = show_errors(screen, row.id, record)
                 count, last_taken = count + unusable, last_taken + last
                 for what, reasons in reasons_by_attempt(record).items():
                     attempts.setdefault(what, Counter()).update(reasons)
                 continue
             on_file = found.unfinished(row)
+            listed += [{"game": row.id, **one._asdict()} for one in on_file.unusable]
             show_unusable(screen, row.id, rules_of(store.experiment, Place.of(row)).names, on_file.unusable)
             count += sum(not one.taken for one in on_file.unusable)
             last_taken += sum(one.taken for one in on_file.unusable)
             unread += on_file.filed - on_file.read
-        print_reasons(screen, [row for row in store.games() if row.error and not row.over])
+        failed = [row for row in store.games() if row.error and not row.over]
+        print_reasons(screen, failed)
         for _, adaptation in store.adaptations():  # which names the model itself
             say(screen, adaptation)
         if lost := attempts_in_words(store.attempt_totals()):
             say(screen, lost)
+        adaptations = [adaptation for _, adaptation in store.adaptations()]
+    print_json(
+        {
+            "unusable": listed,
+            "attempts": attempt_rows(attempts),
+            "failed": [{"game": row.id, "status": row.status, "error": row.error} for row in failed],
+            "adaptations": adaptations,
+        }
+    )
     show_attempts(screen, attempts)
     screen.print(counted(count, "unusable reply", "unusable replies"))
     if last_taken:

@@ -27,16 +27,22 @@ from ...rules import Action, Ruleset
 from ...text.asking.wording import moderator_request
 from ...text.notes import Answered, Asked, Content, Reflected, Suggested, Thought
 from ..notes import acted, message_numbers, note_lines
-from ..terminal.console import console, say
+from ..terminal.console import console, print_json, say
 from ..terminal.game import show_record
 from ..wording import counted, cut
-from .options import RunPath, commands
+from .options import AsJson, RunPath, commands
 
 _PAGE = 100
 """The games on one page of the list."""
 _ERROR = 60
 """The most characters of a game's error in the list."""
+_LISTED = ("id", "condition", "deal", "repeat", "status", "error")
+"""What the list of games has of each as JSON."""
 _WON = {True: "the village", False: "the Werewolves", None: "nobody"}
+
+LeftOut = Annotated[
+    list[str], typer.Option(help="Beside that turn, the same without this component (repeatable).")
+]
 
 
 @commands.command(
@@ -58,11 +64,10 @@ def show(
         str | None,
         typer.Option(help="One turn alone, step by step: 2/vote/player_4, or 2/vote/3 by seat, from 0."),
     ] = None,
-    without: Annotated[
-        list[str], typer.Option(help="Beside that turn, the same without this component (repeatable).")
-    ] = [],
+    without: LeftOut = [],
     step: Annotated[str | None, typer.Option(help="Of --prompts, this step alone: answer/3, act …")] = None,
     page: Annotated[int, typer.Option(min=1, help=f"Of the list, this page of {_PAGE} games.")] = 1,
+    json: AsJson = False,
 ) -> None:
     """List a run's games, or print one of them, or one turn of it."""
     screen = console()
@@ -79,8 +84,9 @@ def show(
             if trust or given:
                 raise ExperimentError(f"show: which game? Name its number; wolflab show {run} lists them")
             return _list_games(screen, store, page)
-        if page > 1:
-            raise ExperimentError(f"--page is one of the list's: leave it out, or the game's number {game}")
+        if page > 1 or json:
+            which = "--json" if json else "--page"
+            raise ExperimentError(f"{which} is one of the list's: leave it out, or the game's number {game}")
         row, record = store.game(game), store.record(game)
         say(screen, _heading(row, record), "dim")
         if trust:
@@ -130,7 +136,15 @@ def _list_games(console: Console, store: Store, page: int) -> None:
     table.add_column("won by", overflow="fold")
     table.add_column("condition", overflow="fold")
     games = store.games_of_page(first, _PAGE)
+    listed = []
     for game, row in zip(games, rows_of(store, games), strict=True):
+        listed.append(
+            {
+                **{name: getattr(game, name) for name in _LISTED},
+                "rounds": None if row is None else row.sums_of("rounds")[0],
+                "village_won": None if row is None else row.winner,
+            }
+        )
         rounds, result = "–", str(game.status)
         if row is not None and game.status == "done":
             rounds, result = f"{row.sums_of('rounds')[0]:.0f}", _WON[row.winner]
@@ -140,6 +154,7 @@ def _list_games(console: Console, store: Store, page: int) -> None:
             str(game.id), str(game.deal), str(game.repeat), rounds, escape(result), escape(game.condition)
         )
     console.print(table)
+    print_json({"games": listed, "page": page, "pages": pages})
     if pages > 1:
         further = f"; the next: wolflab show {store.path} --page {page + 1}" if page < pages else ""
         say(console, f"Games {first + 1:,} to {first + len(games):,} of {every:,}{further}", "dim")

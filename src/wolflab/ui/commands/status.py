@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -29,10 +29,10 @@ from ...lab.training.waiting_games import calls_of
 from ...metrics.rows import UNFINISHED
 from ...usage import Cost
 from ..report.numbers import UNKNOWN, cost_in_words, number
-from ..terminal.console import console, say
+from ..terminal.console import console, print_json, say
 from ..wording import NOT_BEGUN, attempts_in_words, counted, duration, status_in_words
 from .common import resume_advice
-from .options import commands
+from .options import AsJson, commands
 from .run_names import ANY, named
 
 _NAMED = 5
@@ -49,13 +49,74 @@ def status(
             show_default=False,
         ),
     ],
+    json: AsJson = False,
 ) -> None:
     """Show the progress of a run, a training, a judge …, and how to resume it."""
     screen = console()
-    if len(runs) == 1:
+    if json:
+        print_json({"runs": [_row(run) for run in runs]})
+    elif len(runs) == 1:
         show_status(screen, runs[0])
     else:
         _show_shards(screen, shards_in(runs))
+
+
+def _row(run: Path) -> dict[str, Any]:
+    """The progress of one directory as plain values."""
+    about = {"path": str(run)}
+    if (run / LEARNED_FROM).is_file():
+        found = read_learned(run / LEARNED_FROM)
+        return {
+            **about,
+            "kind": "learned",
+            "state": "over",
+            "games": found.games,
+            "policy": str(found.policy),
+        }
+    work = _Work.of(run)
+    state = "being worked on" if work.here else "elsewhere" if work.unseen else "stopped"
+    if (run / TRAINING).is_file():
+        parts, over = _training_rows(run)
+        return {**about, "kind": "training", "state": "over" if over else state, "parts": parts}
+    with RunOverview.open_for_reading(run) as overview:
+        counts, progress, games = overview.counts(), overview.progress(), overview.of_games
+        usd = None if games else cost_without_prices(overview)
+        reasons = [one._asdict() for one in overview.reasons()] if games else []
+        waiting = len(overview.left_open())
+    if games:
+        with Store.open_for_reading(run) as store:
+            usd, budget = run_cost(store), store.experiment.budget.model_dump()
+        over = counts.finished
+        more = {"games": counts.by, "budget": budget, "reasons": reasons}
+    else:
+        over = bool(progress) and all(done >= planned for done, planned in progress.values())
+        more = {"asked": [{"who": who, "done": n, "planned": of} for who, (n, of) in progress.items()]}
+    return {
+        **about,
+        "kind": "games" if games else "calls",
+        "state": "over" if over else state,
+        **more,
+        "calls": counts.calls,
+        "calls_under_way": waiting,
+        "tokens": counts.tokens,
+        "usd": None if usd is None or usd.unpriced else usd.usd,
+    }
+
+
+def _training_rows(path: Path) -> tuple[list[dict[str, Any]], bool]:
+    """The progress of a training by seed or by round, and whether it is over."""
+    rows: list[dict[str, Any]] = []
+    if (in_rounds := rounds_in(path)) is not None:
+        for at in range(1, in_rounds.rounds + 1):
+            run, policy = round_folder(path, at), policy_after(path, at)
+            played = _row(run) if run.exists() else None
+            rows.append({"round": at, "run": played, "policy": str(policy) if policy.exists() else None})
+        return rows, all(row["policy"] for row in rows)
+    spec = training_in(path)
+    for seed in spec.seeds:
+        made = max(0, len(log_of(seed_folder(path, seed))) - 1)
+        rows.append({"seed": seed, "updates": made, "of": spec.training.updates})
+    return rows, all(training_result(seed_folder(path, seed)) for seed in spec.seeds)
 
 
 def _show_shards(screen: Console, found: list[FoundShard]) -> None:

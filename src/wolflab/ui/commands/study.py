@@ -18,11 +18,11 @@ from ...lab.studies.people import is_abandoned, kept_people, step_of
 from ...lab.studies.study_plan import STUDY, StudyPlan, load_study
 from ..study.study_app import recruiting_link, study_application
 from ..study.study_server import StudyServer
-from ..terminal.console import console, log_at_terminal, say
+from ..terminal.console import console, log_at_terminal, print_json, say
 from ..terminal.forecast import Beginning, forecast_first
 from ..wording import counted
 from .common import command_with_yes, preflight_models
-from .options import AllowHost, BehindProxy, Listening, Port, Yes, commands
+from .options import AllowHost, AsJson, BehindProxy, Listening, Port, Yes, commands
 from .run_names import run_named
 from .serve import Listener
 
@@ -50,6 +50,7 @@ def study(
     allow_host: AllowHost = [],
     behind_proxy: BehindProxy = False,
     yes: Yes = False,
+    json: AsJson = False,
 ) -> None:
     """Run a study with people: consent, rules, games among agents, questions."""
     screen, folder = console(), Path(source)
@@ -112,21 +113,26 @@ def _show(console: Console, folder: Path) -> None:
     with Store.open_for_reading(folder) as store:
         status = {row.id: row for row in store.games()}
         table = Table(title=study.title)
-        for head in ("person", "cell", "sessions", "step", "games over", "abandoned", "reports"):
+        heads = ("person", "cell", "sessions", "step", "games over", "abandoned", "reports")
+        for head in heads:
             table.add_column(head)
+        listed = []
         for person in people:
             numbers = (number for given in person.games.values() for number in given)
             rows = [status[number] for number in numbers if number in status]
-            table.add_row(
+            cells = (
                 person.name,
                 person.cell,
-                str(len(person.visits)),
+                len(person.visits),
                 person.left or step_of(study, person) or "through",
-                str(sum(row.over for row in rows)),
-                str(sum(is_abandoned(row) for row in rows)),
-                str(len(person.reports)),
+                sum(row.over for row in rows),
+                sum(is_abandoned(row) for row in rows),
+                len(person.reports),
             )
+            table.add_row(*map(str, cells))
+            listed.append(dict(zip(heads, cells, strict=True)))
     console.print(table)
+    print_json({"people": listed})
     through = sum(not person.gone and not step_of(study, person) for person in people)
     say(console, f"{through} of {counted(study.people, 'person', 'people')} are through")
     for person in people:

@@ -56,6 +56,7 @@ from .common import (
 )
 from .options import (
     RULES,
+    AsJson,
     KeepGoing,
     OnEngine,
     OnVillage,
@@ -101,6 +102,7 @@ def tournament(
     keep_going: KeepGoing = False,
     shard: ShardOf = None,
     engine: OnEngine = None,
+    json: AsJson = False,
 ) -> None:
     """Play everybody against everybody on both sides, then print win rates and ratings."""
     screen, set_ = console(), with_engine(set_, engine)

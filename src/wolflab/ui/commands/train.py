@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -62,7 +63,7 @@ from ..report.figures import Chart, ChartLine, Picture, curves, on_page
 from ..report.report_page import page
 from ..report.report_table import ReportTable
 from ..terminal.alarm import WatchedStore
-from ..terminal.console import ExitCode, console, say
+from ..terminal.console import ExitCode, console, print_json, say
 from ..terminal.forecast import Beginning, forecast_calls, forecast_first, forecast_training_first
 from ..terminal.tables import print_fitted
 from ..wording import counted
@@ -77,12 +78,23 @@ from .common import (
     resumed,
     set_resume_command,
 )
-from .options import Out, Set, Yes, check_alone, commands
+from .options import AsJson, Out, Set, Yes, check_alone, commands
 from .run_names import GAMES, TRAININGS, named
 from .status import show_progress, took_in_words
 
 ResumedTraining = Annotated[
     Path | None, typer.Option(help="Resume this training where it stopped.", callback=named([TRAINING]))
+]
+ShownTraining = Annotated[
+    Path | None, typer.Option(help="Only show this run's curve and results.", callback=named(TRAININGS))
+]
+RecordedRuns = Annotated[
+    list[Path],
+    typer.Option(
+        "--from",
+        help="Learn from the recorded games of this run instead (repeatable).",
+        callback=named(GAMES),
+    ),
 ]
 PAGE, CURVE = "training.html", "curve.svg"
 _MANY_UNUSABLE = 0.3
@@ -107,18 +119,8 @@ def train(
     set_: Set = [],
     out: Out = None,
     resume: ResumedTraining = None,
-    show: Annotated[
-        Path | None,
-        typer.Option(help="Only show this run's curve and results.", callback=named(TRAININGS)),
-    ] = None,
-    from_: Annotated[
-        list[Path],
-        typer.Option(
-            "--from",
-            help="Learn from the recorded games of this run instead (repeatable).",
-            callback=named(GAMES),
-        ),
-    ] = [],
+    show: ShownTraining = None,
+    from_: RecordedRuns = [],
     embedder: Annotated[str, typer.Option(help="With --from: what the policy reads texts with.")] = "hashing",
     tokens: Annotated[
         int | None, typer.Option(help="With --from: budget of tokens for the embedder.")
@@ -127,6 +129,7 @@ def train(
         float | None, typer.Option(help="With --from: budget of USD; the embedder needs a price.")
     ] = None,
     yes: Yes = False,
+    json: AsJson = False,
 ) -> None:
     """Train the policy of a strategic player, then judge it on held-out deals."""
     screen = console()
@@ -182,6 +185,7 @@ def exploit(
     out: Out = None,
     resume: ResumedTraining = None,
     yes: Yes = False,
+    json: AsJson = False,
 ) -> None:
     """Train a best response against a frozen player: a lower bound of how far it can be exploited."""
     if (target is None) == (resume is None):
@@ -306,6 +310,7 @@ def _points(gain: Estimate) -> tuple[str, str]:
 
 def show_learned(console: Console, found: LearnedFrom) -> None:
     """Print what was learned from recorded games, and what that gains."""
+    print_json({**asdict(found), "policy": str(found.policy)})
     rows = [
         [f"{row.who}: {row.where}", *_points(row.gain), f"{row.gain.n:,}", f"{row.choices:.1f}"]
         for row in found.gains
@@ -473,6 +478,7 @@ def show_training(console: Console, folder: Path) -> None:
             f"{folder}: nothing has been trained yet; go on with: wolflab train --resume {folder}"
         )
     results = {seed: training_result(seed_folder(folder, seed)) for seed in experiment.seeds}
+    print_json({"seeds": [{"seed": seed, "result": result} for seed, result in results.items()]})
     for side in SIDES:
         rows = _rows(experiment, side, results)
         if rows:

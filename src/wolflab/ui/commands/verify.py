@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -23,15 +25,18 @@ from ...lab.training.learning import read_learned
 from ...lab.training.rounds import RoundsSpec, digest_after, policy_after, round_folder, rounds_in
 from ...lab.training.run import training_in, verify_training
 from ...lab.training.waiting_games import calls_of
-from ..terminal.console import console, say
+from ..terminal.console import console, print_json, say
 from ..wording import counted
-from .options import commands, finish
+from .options import AsJson, commands, finish
 from .run_names import ANY, named
 
 _BLIND = (
     "Only --agents sees notes, prompts, replies of models and interviews that somebody changed and hashed "
     "anew: it plays every game again from its calls."
 )
+
+CheckedRows = list[dict[str, Any]]
+"""What was checked, for `--json`."""
 
 
 @commands.command("verify", epilog="Examples:  `wolflab verify runs/…`  ·  `wolflab verify runs/… --agents`")
@@ -57,6 +62,7 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    json: AsJson = False,
 ) -> None:
     """Verify that a run is complete and unchanged: games, hashes, rules, settings, totals; with --agents
     prompts and notes.
@@ -70,7 +76,9 @@ def verify(
         check = _learned
     else:
         check = _calls if _has_calls_alone(run) else partial(_run, workers or cores())
-    finish(check(console(), run, agents))
+    checked = check(console(), run, agents)
+    print_json({"checked": checked})
+    finish(all(row["holds"] for row in checked))
 
 
 def _print_fault(console: Console, fault: str) -> None:
@@ -79,7 +87,12 @@ def _print_fault(console: Console, fault: str) -> None:
     console.print(marked, highlight=False, soft_wrap=True)
 
 
-def _run(workers: int, console: Console, path: Path, agents: bool) -> bool:
+def _checked(path: Path, holds: bool, faults: Sequence[str] = (), **more: Any) -> CheckedRows:
+    """One row: what was checked, whether it is complete and holds, and its faults."""
+    return [{"path": str(path), "holds": holds, "faults": [*faults], **more}]
+
+
+def _run(workers: int, console: Console, path: Path, agents: bool) -> CheckedRows:
     with Store.open_for_reading(path) as store:
         found = verify_run(store, agents, lambda fault: _print_fault(console, fault), workers)
         if found.good + found.bad == 0 and not found.faults:
@@ -108,42 +121,43 @@ def _run(workers: int, console: Console, path: Path, agents: bool) -> bool:
         say(console, f"erased on request: {words} in {games}; all but what was erased is checked")
     if not agents:
         say(console, _BLIND)
-    return found.holds
+    return _checked(path, found.holds, **asdict(found))
 
 
-def _training(console: Console, path: Path, agents: bool) -> bool:
+def _training(console: Console, path: Path, agents: bool) -> CheckedRows:
     if agents:
         raise StoreError(f"{path} is a training and keeps no games; leave out --agents")
-    updates, complete = training_in(path).training.updates, True
+    updates, rows = training_in(path).training.updates, CheckedRows()
     for seed, made, problem in verify_training(path):
         if problem:
             _print_fault(console, f"seed {seed}: {problem}")
         console.print(f"seed {seed}: {made} of {counted(updates, 'update')}", highlight=False)
-        complete &= not problem and made == updates
+        faults = [problem] if problem else []
+        rows += _checked(path, not problem and made == updates, faults, seed=seed, updates=made)
     if (calls := calls_of(path)) is not None:
-        complete &= _calls(console, calls, agents)
+        rows += _calls(console, calls, agents)
     say(
         console,
         "Its settings, states and policies were checked. Its numbers cannot be: a training keeps no games.",
     )
-    return complete
+    return rows
 
 
-def _rounds(workers: int, spec: RoundsSpec, console: Console, path: Path, agents: bool) -> bool:
+def _rounds(workers: int, spec: RoundsSpec, console: Console, path: Path, agents: bool) -> CheckedRows:
     """Verify the games of every round, and open its policy."""
-    complete = True
+    rows = CheckedRows()
     for number in range(1, spec.rounds + 1):
         say(console, f"round {number}:")
         run, policy = round_folder(path, number), policy_after(path, number)
         if not run.exists() or not policy.exists():
             say(console, f"not over; go on with: wolflab train --resume {path}")
-            return False
-        complete &= _run(workers, console, run, agents)
+            return [*rows, *_checked(run, False)]
+        rows += _run(workers, console, run, agents)
         say(console, f"policy {digest_after(path, number)} holds: {policy}")
-    return complete
+    return rows
 
 
-def _learned(console: Console, path: Path, agents: bool) -> bool:
+def _learned(console: Console, path: Path, agents: bool) -> CheckedRows:
     """Verify the policy that was learned from recorded games."""
     if agents:
         raise StoreError(f"{path} has a policy and no games; leave out --agents")
@@ -151,10 +165,10 @@ def _learned(console: Console, path: Path, agents: bool) -> bool:
     digest = found.digest or policy_digest(found.policy)  # older files do not have it
     policy = require_policy(found.policy, digest, "learn anew")
     say(console, f"policy {policy.digest} holds: {found.policy}")
-    return True
+    return _checked(path, True, policy=policy.digest)
 
 
-def _calls(console: Console, path: Path, agents: bool) -> bool:
+def _calls(console: Console, path: Path, agents: bool) -> CheckedRows:
     if agents:
         raise StoreError(f"{path} has calls and no games; leave out --agents")
     with CallStore.open_for_reading(path) as store:
@@ -164,15 +178,15 @@ def _calls(console: Console, path: Path, agents: bool) -> bool:
         _print_fault(console, fault)
     hold = "do not hold" if faults else "hold"
     console.print(f"the calls and what they cost {hold}: {calls:,}", highlight=False)
-    return not faults
+    return _checked(path, not faults, faults, calls=calls)
 
 
-def _pool(console: Console, path: Path, agents: bool) -> bool:
+def _pool(console: Console, path: Path, agents: bool) -> CheckedRows:
     if agents:
         raise StoreError(f"{path} is a pool and keeps no games; leave out --agents")
     held = check_pool(path)
     console.print(f"{counted(held, 'experience')} {'holds' if held == 1 else 'hold'}", highlight=False)
-    return True
+    return _checked(path, True, experiences=held)
 
 
 def _has_calls_alone(path: Path) -> bool:

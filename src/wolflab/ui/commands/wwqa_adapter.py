@@ -29,10 +29,10 @@ from ...wwqa.parity import (
     token_decoder,
 )
 from ...wwqa.question_files import read_questions
-from ..terminal.console import console, say
+from ..terminal.console import console, print_json, say
 from ..wording import counted
 from .common import bar, write_numbers
-from .options import ModelSet, RulesOfQuestions, SendKeys, commands, finish
+from .options import AsJson, ModelSet, RulesOfQuestions, SendKeys, commands, finish
 
 _LONGEST = 300
 """The most characters shown of a prompt or a reply."""
@@ -77,6 +77,7 @@ def check_parity(
     rules_text: Annotated[str, typer.Option(help="The rules in front: yes or no.")] = "yes",
     rules: RulesOfQuestions = None,
     yes: SendKeys = False,
+    json: AsJson = False,
 ) -> None:
     """Compare a server with training: prompts token by token, and first words of answers."""
     screen = console()
@@ -107,7 +108,9 @@ def check_parity(
         say(screen, line, style)
     asked = {"adapter": str(adapter), "questions": str(questions), "model": model}
     drawn = {"rules text": rules_text, "seed": seed}
-    write_numbers(out, {"wolflab": __version__, **asked, **drawn, **_as_data(found, decode)})
+    numbers = {"wolflab": __version__, **asked, **drawn, **_as_data(found, decode)}
+    write_numbers(out, numbers)
+    print_json(numbers)
     say(screen, f"all prompts and answers as data: {out}")
     finish(found.holds)
 

@@ -18,11 +18,11 @@ from ...wwqa.audit import Audit, ItemPlace, LabelCheck, audit_questions, categor
 from ...wwqa.items import NO, YES
 from ...wwqa.question_files import read_questions
 from ..report.wwqa_audit_page import file_notes, files_table, proofs_in_words, render_audit
-from ..terminal.console import console, say
+from ..terminal.console import console, print_json, say
 from ..terminal.tables import print_table
 from ..wording import counted
 from .common import write_numbers
-from .options import QuestionFiles, commands
+from .options import AsJson, QuestionFiles, commands
 
 PAGE, RESULT = "audit.html", "audit.json"
 
@@ -41,6 +41,7 @@ def audit_files(
     out: Annotated[
         Path, typer.Option("-o", "--out", help="A directory for the page, the numbers and cleaned copies.")
     ] = Path("wwqa-audit"),
+    json: AsJson = False,
 ) -> None:
     """Find duplicates, contradictions, wrong labels and test questions in training; write cleaned copies."""
     screen = console()
@@ -56,6 +57,7 @@ def audit_files(
     write_numbers(out / RESULT, numbers)
     write(out / PAGE, render_audit(numbers).encode())
     _print(screen, numbers)
+    print_json(numbers)
     say(screen, f"page: {out / PAGE}")
     say(screen, f"all findings: {out / RESULT}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 from rich.markup import escape
@@ -22,11 +22,11 @@ from ...wwqa.general import GENERAL_KINDS, GeneralKind, general_items
 from ...wwqa.items import NO, YES, write_items
 from ...wwqa.kinds import KINDS
 from ...wwqa.kinds.kind import QuestionKind
-from ..terminal.console import console, say
+from ..terminal.console import console, print_json, say
 from ..terminal.tables import print_fitted
 from ..wording import counted
 from .common import bar
-from .options import Overwrite, Preset, commands
+from .options import AsJson, Overwrite, Preset, commands
 
 QuestionsOut = Annotated[Path, typer.Option("-o", "--out", help="The new file.", show_default=False)]
 _UNASKED: Mapping[Unasked, str] = {
@@ -59,6 +59,7 @@ def build_questions(
         ),
     ] = None,
     overwrite: Overwrite = False,
+    json: AsJson = False,
 ) -> None:
     """Make questions on a ruleset, each proved by the rules engine, in splits for training and tests."""
     screen = console()
@@ -73,6 +74,7 @@ def build_questions(
         built = build_items(ruleset, n, seed, watch, kind, most_wordings=wordings)
     write_items(out, built.items)
     screen.print(_splits(built, ruleset))
+    print_json({"splits": _split_rows(built)})
     more = " (pairs are kept together)" if len(built.items) > n else ""
     say(screen, f"{counted(len(built.items), 'item')} written to {out}{more}")
     for split, (made, wanted) in built.short.items():
@@ -91,6 +93,7 @@ def build_general(
     n: Annotated[int, typer.Option("--n", help="How many questions (1 to 2,000).")] = 200,
     seed: Annotated[int, typer.Option(help="The same seed gives the same questions.")] = 1,
     overwrite: Overwrite = False,
+    json: AsJson = False,
 ) -> None:
     """Make questions of general ability (counting, comparing, copying, form), to see what training broke."""
     screen = console()
@@ -100,6 +103,8 @@ def build_general(
     counts = Counter(item.kind for item in items)
     rows = [[kind.name, _form_of(kind), f"{counts[kind.name]:,}"] for kind in GENERAL_KINDS.values()]
     print_fitted(screen, "questions of general ability", ("kind", "form", "questions"), rows)
+    kinds = ({"kind": kind.name, "form": _form_of(kind)} for kind in GENERAL_KINDS.values())
+    print_json({"kinds": [{**kind, "questions": counts[kind["kind"]]} for kind in kinds]})
     said = Counter(item.answer for item in items if item.form == "yes_no")
     say(screen, f"{counted(len(items), 'item')} written to {out}; Yes {said[YES]:,}, No {said[NO]:,}")
 
@@ -129,13 +134,23 @@ def _splits(built: Built, rules: Ruleset) -> Table:
     heads = ("items", "kinds", "about rules", "Yes", "No", "choice", "open")
     numbers = (Column(head, justify="right") for head in heads)
     table = Table("split", *numbers, title=f"questions on {rules.name}", title_justify="left")
+    for row in _split_rows(built):
+        table.add_row(*map(str, row.values()))
+    return table
+
+
+def _split_rows(built: Built) -> list[dict[str, Any]]:
+    """The counts of each split."""
+    rows = []
     for split in sorted({item.split for item in built.items}):
         items = [item for item in built.items if item.split == split]
         forms = Counter(item.answer if item.form == "yes_no" else item.form for item in items)
-        counts = [len(items), len({item.kind for item in items}), sum(i.category == "rule" for i in items)]
-        counts += [forms[name] for name in ("Yes", "No", "choice", "open")]
-        table.add_row(split, *map(str, counts))
-    return table
+        counts = {"items": len(items), "kinds": len({item.kind for item in items})}
+        counts["about rules"] = sum(item.category == "rule" for item in items)
+        rows.append(
+            {"split": split, **counts, **{name: forms[name] for name in ("Yes", "No", "choice", "open")}}
+        )
+    return rows
 
 
 def _form_of(kind: QuestionKind | GeneralKind) -> str:
@@ -144,15 +159,28 @@ def _form_of(kind: QuestionKind | GeneralKind) -> str:
 
 
 @commands.command("wwqa kinds", epilog="Example:  `wolflab wwqa kinds`")
-def list_kinds() -> None:
+def list_kinds(
+    json: AsJson = False,
+) -> None:
     """List the kinds of questions that `build` and `general` make."""
     on_rules = {kind: kind.frames[0] for kind in KINDS.values()}
     general = {kind: kind.example for kind in GENERAL_KINDS.values()}
+    rows = []
     for title, kinds in (("on the rules: build", on_rules), ("of general ability: general", general)):
         table = Table("kind", "form", "what is asked", "for example", title=title, title_justify="left")
         for kind, example in kinds.items():
             table.add_row(kind.name, _form_of(kind), kind.about, escape(example))
+            rows.append(
+                {
+                    "command": title.rpartition(" ")[2],
+                    "kind": kind.name,
+                    "form": _form_of(kind),
+                    "about": kind.about,
+                    "example": example,
+                }
+            )
         console().print(table)
+    print_json({"kinds": rows})
 
 
 @commands.command(

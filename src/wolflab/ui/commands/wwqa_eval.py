@@ -28,12 +28,13 @@ from ...wwqa.evaluating import (
 from ...wwqa.results import EvalResults, results
 from ..report.numbers import number
 from ..report.wwqa_eval_page import SHOWN_NOTHING, known_cost, notes, render_evaluation, right_tables
-from ..terminal.console import console, say
+from ..terminal.console import console, print_json, say
 from ..terminal.tables import in_line, print_table
 from ..wording import counted
 from .batches import BatchView
 from .common import write_numbers
 from .options import (
+    AsJson,
     ByBatch,
     GoingOn,
     ModelSet,
@@ -83,6 +84,7 @@ def evaluate_files(
     usd: UsdBudget = None,
     batch: ByBatch = False,
     yes: Yes = False,
+    json: AsJson = False,
 ) -> None:
     """Put questions to models: accuracy, F1, baselines and a page. What was answered is not asked again."""
     screen, limits, splits = console(), (tokens, usd), split or TEST_SPLITS
@@ -105,6 +107,7 @@ def evaluate_files(
     numbers = _numbers(run, found, drawn | {"splits": splits, "limit": limit})
     write_evaluation(run, found, numbers, files, _drawn_in_words(run, numbers))
     _print_evaluation(screen, run, found)
+    print_json(numbers)
     view.finish(run, "message waits for a reply", "messages wait for a reply")
 
 

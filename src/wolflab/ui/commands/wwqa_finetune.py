@@ -56,12 +56,12 @@ from ...wwqa.finetuning.tuning_plan import (
 from ...wwqa.results import results
 from ..report.report_table import Cell
 from ..report.wwqa_finetune_page import gains_table, render_finetuning
-from ..terminal.console import console, say
+from ..terminal.console import console, print_json, say
 from ..terminal.tables import print_table
 from ..wording import counted, duration
 from .batches import BatchView
 from .common import bar, set_resume_command, write_numbers
-from .options import GoingOn, QuestionFiles, commands
+from .options import AsJson, GoingOn, QuestionFiles, commands
 from .wwqa_eval import PAGE, RESULTS, eval_settings, write_evaluation
 
 EVALUATION, RESOURCES = "eval", "resources.json"
@@ -98,6 +98,7 @@ def finetune(
         str, typer.Option(help="Put the rules in front of test questions: yes, no or both.")
     ] = "no",
     no_eval: Annotated[bool, typer.Option("--no-eval", help="Train, and ask nothing.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Train a model on questions (LoRA), and ask it before and after. The same command goes on."""
     screen, changed = console(), _changed(settings, set_)
@@ -282,6 +283,7 @@ def _write_report(
         },
     }
     write_numbers(path / RESULTS, numbers)
+    print_json(numbers)
     html, pictures = render_finetuning(plan, found, logs, run is not None)
     write(path / PAGE, html.encode())
     for picture in pictures:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -23,11 +24,11 @@ from ...wwqa.generating import (
     generate_by_name,
 )
 from ..report.numbers import number
-from ..terminal.console import console, say
+from ..terminal.console import console, print_json, say
 from ..terminal.tables import print_fitted
 from ..wording import counted
 from .batches import BatchView
-from .options import ModelSet, Preset, TokenBudget, UsdBudget, Yes, commands, finish
+from .options import AsJson, ModelSet, Preset, TokenBudget, UsdBudget, Yes, commands, finish
 
 OFF = "off"
 """In place of an embedder's name: near-duplicates are not searched."""
@@ -79,6 +80,7 @@ def generate_questions(
         list[str], typer.Option(help="A setting of the model that revises (repeatable).")
     ] = [],
     yes: Yes = False,
+    json: AsJson = False,
 ) -> None:
     """Let a model write questions, revise and answer them; what it has answered is kept."""
     screen, limits, writer = console(), (tokens, usd), model_given(model, set_)
@@ -95,6 +97,7 @@ def generate_questions(
     plan = GenerationPlan(preset(rules), n, seed, chosen, None if near == OFF else (near, threshold), label)
     made = view.run(generate_by_name(plan, writer, out, reviser, limits, view))
     _print_generation(screen, made, label)
+    print_json({"chains": [asdict(chain) for chain in made.chains], "tokens": made.usage.tokens})
     if made.waiting:
         say(screen, f"Not finished ({made.why}). {view.go_on(made)}", "yellow")
     finish(not made.why)

@@ -21,11 +21,11 @@ from ...wwqa.items import NO, YES, Item, write_items
 from ...wwqa.question_files import read_questions
 from ...wwqa.reviewing import DECIDED, ReviewResult, by_table_id, review
 from ..labelling.labelling_page import labelling_page
-from ..terminal.console import console, say
+from ..terminal.console import console, print_json, say
 from ..terminal.tables import estimate_cell, noted_cell, print_fitted
 from ..wording import counted, cut
 from .common import write_numbers
-from .options import commands
+from .options import AsJson, commands
 
 RESULT, DISPUTED = "review.json", "disputed.jsonl"
 _FORMS = {"yes_no": "yes or no", "choice": "choice", "open": "in words"}
@@ -56,6 +56,7 @@ def review_questions(
         Path | None,
         typer.Option("-o", "--out", help="With --labels: the reviewed file. Without: where to put the page."),
     ] = None,
+    json: AsJson = False,
 ) -> None:
     """Let people accept, correct or reject questions: make their page, or read their tables."""
     screen = console()
@@ -65,6 +66,7 @@ def review_questions(
     items = read.items
     if not labels and not decided:
         _make_page(screen, file, items, out or file.parent, blind)
+        print_json({"questions": len(items)})
         return
     kept = out or file.with_name(f"{file.stem}-reviewed.jsonl")
     given = {path.resolve() for path in (file, *labels, *decided)}
@@ -75,6 +77,7 @@ def review_questions(
     write_items(kept, done.items)
     write_numbers(kept.parent / RESULT, done.as_dict())
     _print_review(screen, done)
+    print_json(done.as_dict())
     say(screen, f"{counted(len(done.items), 'question')} kept:  {kept}")
     say(screen, f"all numbers: {kept.parent / RESULT}")
     open_ones = [one.item for one in done.disputed if not one.settled]

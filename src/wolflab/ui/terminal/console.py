@@ -5,16 +5,19 @@ own colours and bars are not text, and pass.
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
+from contextvars import ContextVar
 from enum import IntEnum
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ... import __version__
 from ..visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
@@ -36,9 +39,35 @@ class ExitCode(IntEnum):
     """After Ctrl-C."""
 
 
+_as_json: ContextVar[bool] = ContextVar("as_json", default=False)
+"""Whether `--json` was given."""
+
+
 def console(stderr: bool = False) -> Console:
-    """A console for the terminal. It replaces no emoji names, because a path may contain one."""
-    return safe_console()(stderr=stderr, emoji=False)
+    """A console for the terminal. It replaces no emoji names, because a path may contain one.
+
+    With `--json` nothing that is printed to it appears, unless it goes to stderr.
+    """
+    return safe_console()(stderr=stderr, emoji=False, quiet=_as_json.get() and not stderr)
+
+
+def ask_for_json(given: bool) -> bool:
+    """From now on print a command's tables as JSON, or in words. given: `--json` was given."""
+    _as_json.set(given)
+    return given
+
+
+def print_json(tables: Mapping[str, Any]) -> None:
+    """Print a command's tables as JSON if `--json` was given.
+
+    The shape is one object: `wolflab` is the version, and each table stands under its name. A table is a list
+    of rows, and a row an object of plain values: shares from 0 to 1, null for what is not known.
+    """
+    if _as_json.get():
+        import msgspec
+
+        plain = msgspec.json.decode(msgspec.json.encode({"wolflab": __version__, **tables}))
+        print(json.dumps(plain, indent=1))  # ASCII alone: no control character reaches the terminal
 
 
 @cache

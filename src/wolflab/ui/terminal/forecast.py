@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -19,7 +19,7 @@ from ...errors import ExperimentError, WolflabError
 from ...lab.plans.experiment import Experiment
 from ...lab.plans.loading import load_experiment
 from ...lab.plans.matching import model_name
-from ...lab.plans.served import elsewhere, is_served, servers_of
+from ...lab.plans.served import elsewhere, is_served, openai_stand_in, servers_of
 from ...lab.plans.sources import COMMANDS, file_kind
 from ...lab.plans.specs import BudgetSpec, HasPlayers
 from ...lab.runs.batch import CallsForecast
@@ -47,7 +47,7 @@ from ...lab.training.waiting_games import calls_of, check_players
 from ...usage import CallTotals
 from ..report.numbers import number
 from ..wording import counted, duration
-from .console import confirmed, say
+from .console import confirmed, print_json, say
 
 _NAMED = 4
 """The most seats and sentences that are listed one by one."""
@@ -104,7 +104,7 @@ def print_forecast(
         if (kind := file_kind(source)) == "study":
             if overrides or village:
                 raise ExperimentError(
-                    f"{source} is a study, told as it stands; leave out --set and --village"
+                    f"{source} is a study, told as it stands; leave out changes and --village"
                 )
             study = load_study(source)
             ahead = _Ahead.of_run(study.on_agents, planned=study.expected)
@@ -123,6 +123,14 @@ def print_forecast(
             with console.status("The models are asked …"):
                 seen = asyncio.run(_ask_models(console, ahead, rehearsal, ask))
     expected = forecast(rehearsal, ahead.left, seen)
+    print_json(
+        {
+            "games": expected.games,
+            "models": [{"label": label, **asdict(model)} for label, model in expected.models.items()],
+            "all": {name: getattr(expected, name) for name in ("calls", "tokens", "usd", "hours")},
+            "budget": ahead.played.budget.model_dump(),
+        }
+    )
     words = [source, *(["--village"] if village else [])]
     words += [word for change in overrides for word in ("--set", change)]
     _tell_forecast(console, rehearsal, expected, ahead.left, shlex.join(["wolflab", "plan", *words]))
@@ -132,6 +140,9 @@ def print_forecast(
     if budget.tokens is not None and expected.tokens.middle > budget.tokens:
         say(console, f"The budget of {budget.tokens:,} tokens is less: the run will stop there.", "yellow")
     _tell_unset(console, ahead.played)
+    where, asked_there = openai_stand_in(ahead.played)
+    if asked_there:
+        say(console, f"OPENAI_BASE_URL: {', '.join(asked_there)} at {where}")
     say(console, f"Nothing was begun. To begin it: {shlex.join(['wolflab', COMMANDS[kind], *words])}")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import assert_never
+from typing import Any, assert_never
 
 from rich.console import Console
 from rich.markup import escape
@@ -218,11 +218,50 @@ def show_errors(console: Console, game: int, record: GameRecord) -> tuple[int, i
     return count, last_taken
 
 
+def error_rows(game: int, record: GameRecord) -> list[dict[str, Any]]:
+    """What `show_errors` prints, as rows."""
+    rows = []
+    for turn in (*record.turns, *record.probes):
+        if turn.ask in record.shared:
+            continue
+        where = {"game": game, "seat": turn.seat, "ask": turn.ask}
+        mistakes = [(step, content) for step, content in turn.notes if isinstance(content, Mistake)]
+        rows += [
+            {
+                **where,
+                "step": step,
+                "attempt": mistake.attempt,
+                "reason": mistake.reason,
+                "reply": mistake.reply,
+                "taken": mistake.taken,
+            }
+            for step, mistake in mistakes
+        ]
+        if turn.invalid is not None:
+            rows.append({**where, "step": "", "reason": turn.invalid, "stand_in": not turn.probe})
+    return rows
+
+
 def show_unusable(console: Console, game: int, names: Sequence[str], unusable: Sequence[Unusable]) -> None:
     """`show_errors` for a game that is not over, from its stored calls."""
     for mistake in unusable:
         where = f"{mistake.ask} · {names[mistake.seat]} · {mistake.step}"
         _show_mistake(console, game, where, mistake)
+
+
+def attempt_rows(found: Mapping[Attempted, Counter[str]]) -> list[dict[str, Any]]:
+    """How many replies could not be used, by player, step and attempt (from 1)."""
+    return [
+        {
+            "player": str(what.player),
+            "step": what.step,
+            "attempt": what.attempt + 1,
+            "replies": reasons.total(),
+            "unusable": reasons.total() - reasons[""],
+            "cut": reasons[CUT.reason] + reasons[CUT_THINKING.reason],
+        }
+        for what, reasons in sorted(found.items())
+    ]
 
 
 def show_attempts(console: Console, found: Mapping[Attempted, Counter[str]]) -> None:
@@ -238,13 +277,10 @@ def show_attempts(console: Console, found: Mapping[Attempted, Counter[str]]) -> 
     )
     for head in ("player", "step", "attempt", "replies", "unusable", "of them cut"):
         table.add_column(head, overflow="fold")
-    for what in sorted(found):
-        if what.player in failing:
-            reasons = found[what]
-            bad, cut = reasons.total() - reasons[""], reasons[CUT.reason] + reasons[CUT_THINKING.reason]
-            share = f"{bad:,} ({100 * bad / reasons.total():.0f} %)"
-            cells = (what.step, str(what.attempt + 1), f"{reasons.total():,}", share, f"{cut:,}")
-            table.add_row(escape(str(what.player)), *cells)
+    for row in attempt_rows({what: reasons for what, reasons in found.items() if what.player in failing}):
+        share = f"{row['unusable']:,} ({100 * row['unusable'] / row['replies']:.0f} %)"
+        cells = (row["step"], str(row["attempt"]), f"{row['replies']:,}", share, f"{row['cut']:,}")
+        table.add_row(escape(row["player"]), *cells)
     console.print(table)
 
 
