@@ -159,7 +159,7 @@ def test_a_run_and_the_file_to_begin_with_keep_to_the_schema(home: Path, tmp_pat
 @pytest.mark.parametrize(
     ("words", "table", "rows", "row"),
     [
-        ("status latest second", "runs", 2, {"kind": "games", "state": "over", "calls": 0}),
+        ("status latest second", "runs", 2, {"kind": "games", "state": "finished", "calls": 0}),
         ("show latest", "games", None, {"id": 1, "condition": "all", "status": "done"}),
         ("verify latest", "checked", 1, {"holds": True, "faults": [], "bad": 0}),
         ("errors latest", "unusable", 0, {}),
@@ -188,4 +188,4 @@ def test_what_cannot_be_told_in_a_table_is_told_on_stderr(home: Path) -> None:
     refused = wolflab("verify", "nowhere", "--json", cwd=home)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "nowhere" in refused.stderr
-    assert wolflab("status", "latest", cwd=home).stdout.startswith("runs/first: over"), "the next is in words"
+    assert wolflab("status", "latest", cwd=home).stdout.startswith("runs/first: finished"), "the next is in words"

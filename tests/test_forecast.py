@@ -552,10 +552,10 @@ def test_status_of_a_run_that_is_over_and_of_one_that_its_server_stopped(tmp_pat
         server.faults.extend([*[Fault("parts")] * 20, *[Fault("status", 401)] * 50])
         assert wolflab("run", source, "--out", "s", cwd=tmp_path).returncode == 1
         stopped = wolflab("status", "s", cwd=tmp_path).stdout
-    assert "s: stopped; 0 of 3 games over" in stopped
+    assert "s: stopped; 0 of 3 games" in stopped
     assert "3 games unfinished, begun: " in stopped
     assert "Go on with: wolflab run --resume s" in stopped
-    assert "r: over; 3 of 3 games over" in over
+    assert "r: finished; 3 of 3 games" in over
     assert re.search(r"\d+ calls, [\d.]+\s?[kM] tokens, at no known cost", over)
     assert "Go on with" not in over
 
@@ -578,7 +578,7 @@ def test_status_names_what_was_under_way_at_a_kill(tmp_path: Path) -> None:
         server.latency = 0.0
         assert wolflab("run", "--resume", "r", cwd=tmp_path).returncode == 0
         over = wolflab("status", "r", cwd=tmp_path).stdout
-    assert "r: being played; 0 of 3 games over" in playing
+    assert "r: being played; 0 of 3 games" in playing
     assert "under way" in playing
     assert "the budget is 10,000,000 tokens" in stopped
     found = re.search(r"(\d+) calls? (?:was|were) under way when it was stopped", stopped)
@@ -590,7 +590,7 @@ def test_status_names_what_was_under_way_at_a_kill(tmp_path: Path) -> None:
     assert state in elsewhere
     assert "under way when it was last written. If it has stopped, the answers were not stored" in elsewhere
     assert "If it does not, go on with: wolflab run --resume r" in elsewhere
-    assert "r: over" in over
+    assert "r: finished" in over
     assert "under way" not in over
 
 

@@ -489,7 +489,7 @@ class Ends(OwnAgent):
     assert "by an agent's own code (os._exit): run the command again" in told(ended)
     alone = wolf(here, "run", "x.yaml", "--out", "alone", "--set", "workers=1")
     assert alone.returncode == 0, "nothing runs any more that could say otherwise"
-    assert "stopped; 0 of 2 games over" in told(wolf(here, "status", "alone"))
+    assert "stopped; 0 of 2 games" in told(wolf(here, "status", "alone"))
 
 
 def test_a_module_that_leaves_is_told_with_its_line(here: Path) -> None:

@@ -437,7 +437,7 @@ def test_rounds_behind_a_server_go_on_after_a_stop(tmp_path: Path) -> None:
     (stopped / "policy.safetensors").write_bytes((stopped / "policy-1.safetensors").read_bytes())
     (stopped / "policy-1.safetensors").unlink()
     for command, ends, said in (
-        (("status",), 0, "round 1: 30 of 30 games over"),
+        (("status",), 0, "round 1: 30 of 30 games"),
         (("verify",), 1, "not over; go on with: wolflab train --resume"),
         (("train", "--resume"), 0, "Policy of all rounds"),
         (("train", "--show"), 0, "stopped: over"),

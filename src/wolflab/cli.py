@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,6 +22,8 @@ from .ui.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_VERSIONED = ("msgspec", "numpy", "pydantic", "safetensors", "aiohttp", "torch", "transformers", "ray")
+"""Packages of which `--version` says the version, if they are installed: they decide results or calls."""
 _COMMANDS = {
     "run": "Run an experiment, then print its table and write its report.",
     "plan": "Forecast an experiment, a tournament, a study or a training: calls, cost, time.",
@@ -209,16 +211,23 @@ for _name, _help in _GROUPS.items():
 
 def _version(value: bool) -> None:
     if value:
+        import platform
+        from importlib.metadata import PackageNotFoundError, version
+
         from . import __version__
 
-        typer.echo(__version__)
+        typer.echo(f"wolflab {__version__}\nPython {platform.python_version()}, {platform.system()}")
+        for name in _VERSIONED:
+            with suppress(PackageNotFoundError):
+                typer.echo(f"{name} {version(name)}")
         raise typer.Exit
 
 
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the versions that matter."),
     ] = False,
 ) -> None:
     pass

@@ -69,7 +69,7 @@ def _row(run: Path) -> dict[str, Any]:
         return {
             **about,
             "kind": "learned",
-            "state": "over",
+            "state": "finished",
             "games": found.games,
             "policy": str(found.policy),
         }
@@ -77,7 +77,7 @@ def _row(run: Path) -> dict[str, Any]:
     state = "being worked on" if work.here else "elsewhere" if work.unseen else "stopped"
     if (run / TRAINING).is_file():
         parts, over = _training_rows(run)
-        return {**about, "kind": "training", "state": "over" if over else state, "parts": parts}
+        return {**about, "kind": "training", "state": "finished" if over else state, "parts": parts}
     with RunOverview.open_for_reading(run) as overview:
         counts, progress, games = overview.counts(), overview.progress(), overview.of_games
         usd = None if games else cost_without_prices(overview)
@@ -94,7 +94,7 @@ def _row(run: Path) -> dict[str, Any]:
     return {
         **about,
         "kind": "games" if games else "calls",
-        "state": "over" if over else state,
+        "state": "finished" if over else state,
         **more,
         "calls": counts.calls,
         "calls_under_way": waiting,
@@ -145,7 +145,7 @@ def show_status(screen: Console, run: Path) -> None:
         return
     if (run / LEARNED_FROM).is_file():
         found = read_learned(run / LEARNED_FROM)
-        say(screen, f"{run}: over; learned from {counted(found.games, 'game')}; policy: {found.policy}")
+        say(screen, f"{run}: finished; learned from {counted(found.games, 'game')}; policy: {found.policy}")
         return
     with RunOverview.open_for_reading(run) as overview:
         work = _Work.of(run)
@@ -211,7 +211,7 @@ def show_progress(console: Console, path: Path) -> None:
     if (calls := calls_of(path)) is not None:
         _show_training_calls(console, calls, spec.budget, _Work.of(path))
     if all(training_result(seed_folder(path, seed)) for seed in spec.seeds):
-        say(console, f"{path}: over")
+        say(console, f"{path}: finished")
     elif not (work := _Work.of(path)).here:
         say(console, work.left(f"go on with: wolflab train --resume {shlex.quote(str(path))}"))
 
@@ -221,7 +221,7 @@ def _show_training_calls(console: Console, path: Path, budget: BudgetSpec, work:
     with RunOverview.open_for_reading(path) as overview:
         if work.here:
             for who, (over, planned) in overview.progress().items():
-                say(console, f"  {who}: {over:,} of {planned:,} over")
+                say(console, f"  {who}: {over:,} of {planned:,}")
         say(console, f"  {took_in_words(overview)}{_budget_in_words(budget)}")
         if lost := attempts_in_words(overview.attempt_totals()):
             say(console, f"  {lost}", "yellow")
@@ -245,7 +245,7 @@ def _show_rounds(console: Console, path: Path, spec: RoundsSpec) -> None:
         paid = f", {number(float(texts.usd), 'usd')}" if texts.usd else ""
         say(console, f"embedded to learn from them: {number(texts.tokens, 'large')} tokens{paid}")
     if over == spec.rounds:
-        say(console, f"{path}: over")
+        say(console, f"{path}: finished")
     elif not (work := _Work.of(path)).here:
         say(console, work.left(f"go on with: wolflab train --resume {shlex.quote(str(path))}"))
 
@@ -263,8 +263,8 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
         given_up = counts.of("failed") if store.has_people else 0  # these are planned again
         timed, seconds = store.games_timed() if work.here else (0, 0.0)
     left = counts.of() - counts.over - given_up
-    state = "over" if not left else "being played" if work.here else work.unseen or "stopped"
-    say(console, f"{path}: {state}; {counts.over} of {counted(counts.of(), 'game')} over")
+    state = "finished" if not left else "being played" if work.here else work.unseen or "stopped"
+    say(console, f"{path}: {state}; {counts.over} of {counted(counts.of(), 'game')}")
     parts = {status: counts.of(status) for status in ("done", "void", "failed")}
     parts |= {"unfinished": counts.of(*UNFINISHED), NOT_BEGUN: counts.of("planned")}
     say(console, "  " + ", ".join(f"{n:,} {state}" for state, n in parts.items() if n))
@@ -276,7 +276,7 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
         at_once = min(experiment.concurrency, left)
         say(
             console,
-            f"  about {duration(seconds * left / at_once)} left, by the {timed:,} games that are over",
+            f"  about {duration(seconds * left / at_once)} left, by the {timed:,} games that are finished",
         )
     for reason in overview.reasons()[:_NAMED]:
         say(
