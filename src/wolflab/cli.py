@@ -166,6 +166,7 @@ class _Group(TyperGroup):
         panels = {} if group else {name: panel for panel, names in _PANELS.items() for name in names}
         self.commands = {name: found.pop(name) for name in panels} | found
         for name, command in self.commands.items():
+            assert isinstance(command, TyperCommand | TyperGroup)
             command.rich_help_panel = panels.get(name)
 
     def make_context(self, *given: Any, **more: Any) -> Any:

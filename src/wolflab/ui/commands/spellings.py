@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 
 from ...errors import WolflabError
 from ..terminal.console import console, say
@@ -33,8 +34,9 @@ def respelled(command: str, options: Collection[str], words: Sequence[str]) -> l
     for word in given:
         name, equals, value = word.partition("=") if word.startswith("--") else (word[:2], word[2:], word[2:])
         if name in _WHERE:
-            value = value if equals else next(given, "")
-            found += _placed(name, value, options) if _CHANGE.match(value) else [name, value]
+            values = [value] if equals else [*islice(given, 1)]
+            change = next((one for one in values if _CHANGE.match(one)), None)
+            found += [name, *values] if change is None else _placed(name, change, options)
         elif (new := _RENAMED.get(command, {}).get(name)) is not None:
             warn(f"{name} is now called {new}")
             found.append(word.replace(name, new, 1))

@@ -209,13 +209,16 @@ def exploit(
 def _show(console: Console, folder: Path) -> None:
     """Print the results of a training, or of what was learned from recorded games."""
     if (folder / LEARNED_FROM).is_file():
-        show_learned(console, read_learned(folder / LEARNED_FROM))
+        found = read_learned(folder / LEARNED_FROM)
+        show_learned(console, found)
+        _print_learned([found])
     elif (spec := rounds_in(folder)) is None:
         show_training(console, folder)
     else:
         done = [learned_after(folder, number) for number in range(1, spec.rounds + 1)]
         if known := [numbers for numbers in done if numbers.is_file()]:
             show_learned(console, read_learned(known[-1]))
+        _print_learned([read_learned(numbers) for numbers in known])
         show_progress(console, folder)
 
 
@@ -298,6 +301,12 @@ def _learn(
         except (ServerError, BudgetExceeded) as error:
             raise typer.Exit(view.stopped(error)) from None
     show_learned(console, found)
+    _print_learned([found])
+
+
+def _print_learned(found: Sequence[LearnedFrom]) -> None:
+    """Print what was learned as JSON if that is wanted: a row for each time, or each round."""
+    print_json({"learned": [{**asdict(one), "policy": str(one.policy)} for one in found]})
 
 
 def _points(gain: Estimate) -> tuple[str, str]:
@@ -310,7 +319,6 @@ def _points(gain: Estimate) -> tuple[str, str]:
 
 def show_learned(console: Console, found: LearnedFrom) -> None:
     """Print what was learned from recorded games, and what that gains."""
-    print_json({**asdict(found), "policy": str(found.policy)})
     rows = [
         [f"{row.who}: {row.where}", *_points(row.gain), f"{row.gain.n:,}", f"{row.choices:.1f}"]
         for row in found.gains
@@ -391,6 +399,8 @@ def _play_rounds(console: Console, folder: Path, spec: RoundsSpec, yes: bool) ->
                     return view.stopped(error)
             show_learned(console, found)
         last = end_rounds(spec, folder)
+    rounds = range(1, spec.rounds + 1)
+    _print_learned([read_learned(learned_after(folder, number)) for number in rounds])
     console.print(f"Policy of all rounds: {plain(str(last))}", highlight=False, soft_wrap=True)
     return ExitCode.DONE
 
