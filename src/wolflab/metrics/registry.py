@@ -278,20 +278,20 @@ _converting(
 _converting(
     "dc_words_wolf",
     "conversion in words, to a Werewolf",
-    "Conversion in words where the player recommended is a Werewolf.",
+    "Conversion in words where the recommended player is a Werewolf.",
     partial(dc_words, wolf=True),
 )
 _converting(
     "dc_words_other",
     "conversion in words, to another",
-    "Conversion in words where the player recommended is none.",
+    "Conversion in words where the recommended player is not a Werewolf.",
     partial(dc_words, wolf=False),
 )
 
 
 @measure("days led", SHARE, "roles", units="days", split=("role",))
 def days_led_by_role(game: ObservedGame) -> Parts:
-    """Share of the days with a Sheriff on which it holds that role."""
+    """Share of the days with a Sheriff on which the Sheriff has that role."""
     led = [day for day in game.days if day.sheriff is not None]
     roles = sorted(set(game.record.roles))
     return {(role,): _floats(sum(leadership.led_by(day, role) for day in led), len(led)) for role in roles}
@@ -317,8 +317,8 @@ def peer_ratio_by_role(game: ObservedGame) -> Parts:
 
 @measure("difference", APART, "roles", unit="plain", split=("role",), signed=True)
 def ratio_over_peers_by_role(game: ObservedGame) -> Parts:
-    """Ratio of Sheriffs of that role minus that null: the office, and whatever else sets the Sheriff's player
-    apart from the others'.
+    """Ratio of Sheriffs of that role minus that null: the effect of the office, and of other differences
+    between the Sheriff's player and the others.
     """
     ratios, nulls, nothing = ratio_by_role(game), peer_ratio_by_role(game), (0.0, 0.0)
     roles = sorted(ratios.keys() | nulls.keys())
@@ -366,7 +366,7 @@ _persuading(
 _persuading(
     "persuasion_other",
     "persuasion rate, to another",
-    "The persuasion rate of others recommended.",
+    "The persuasion rate of recommended players who are not Werewolves.",
     wolf=False,
 )
 _persuading(
@@ -410,8 +410,8 @@ def _of_person(
 _of_person(
     "person_ratio",
     "Ratio of the person",
-    "How far the person at the table believes the Sheriff, over how far it believes the other living players "
-    "(002 Table 3). No value while the person is Sheriff.",
+    "How far the person at the table believes the Sheriff, divided by how far it believes the other living "
+    "players (002 Table 3). No value while the person is Sheriff.",
     person_ratio,
     unit="plain",
     needs=NEEDS_RATINGS,
@@ -469,7 +469,7 @@ _of_person(
 @measure("reliability", POOLED, "beliefs", unit="one", units="judgements", split=("day", "rater", "target"))
 def reliability(game: ObservedGame) -> Parts:
     """Mean m at the vote, from 1 (surely a Werewolf) to 10 (surely not), by day, role of the rater and role
-    of the player judged, the Sheriff apart.
+    of the player judged; the Sheriff is separate.
     """
     return _pooled(
         ((day.round, day.roles[rater], "Sheriff" if target == day.sheriff else day.roles[target]), float(m))
@@ -480,7 +480,7 @@ def reliability(game: ObservedGame) -> Parts:
 
 @measure("reliability", POOLED, "beliefs", unit="one", units="judgements", split=("player",))
 def reliability_by_player(game: ObservedGame) -> Parts:
-    """Mean m at the vote of all that one player (model and recipe) judges."""
+    """Mean m at the vote over all judgements of one player (model and recipe)."""
     return _pooled(
         ((game.judges[day.round, rater],), float(m))
         for day in game.days
@@ -623,20 +623,20 @@ def _own(game: ObservedGame, wolf: bool) -> Sums | None:
 
 @measure("own wins as the village", SHARE, "play", group="watched", headline=True)
 def watched_village_win(game: ObservedGame) -> Sums | None:
-    """Wins of the watched seat's side, in the games in which its card is of the village."""
+    """Wins of the watched seat's side in games in which the seat is of the village."""
     return _own(game, wolf=False)
 
 
 @measure("own wins as a Werewolf", SHARE, "play", group="watched", headline=True)
 def watched_wolf_win(game: ObservedGame) -> Sums | None:
-    """Wins of the watched seat's side, in the games in which its card is a Werewolf's."""
+    """Wins of the watched seat's side in games in which the seat is a Werewolf."""
     return _own(game, wolf=True)
 
 
 @measure("own wins, each side half", HALVES, "play", group="watched", bounds=UNIT, headline=True)
 def watched_win(game: ObservedGame) -> Sums:
     """The mean of the watched seat's wins as the village and as a Werewolf, so that each side counts half
-    whatever the cards (004's human evaluation).
+    regardless of the cards (004's human evaluation).
     """
     nothing = (0.0, 0.0)
     return *(_own(game, wolf=False) or nothing), *(_own(game, wolf=True) or nothing)
