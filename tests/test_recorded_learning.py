@@ -440,7 +440,7 @@ def test_rounds_behind_a_server_go_on_after_a_stop(tmp_path: Path) -> None:
         (("status",), 0, "round 1: 30 of 30 games"),
         (("verify",), 1, "not over; go on with: wolflab train --resume"),
         (("train", "--resume"), 0, "Policy of all rounds"),
-        (("train", "--show"), 0, "stopped: over"),
+        (("train", "--show"), 0, "stopped: finished"),
         (("verify",), 0, f"policy {policy.digest} holds"),
     ):
         ended = wolflab(*command, str(stopped))

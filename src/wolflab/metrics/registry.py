@@ -168,8 +168,9 @@ _converting = partial(_leading, bounds=UNIT, needs=NEEDS_STRAW_POLL)
 _believing(
     "ratio",
     "Ratio",
-    "How far the others believe the Sheriff, over how far they believe each other: mean of m[i, L] over "
-    "i ≠ L, by the mean of m[i, j] over i, j ≠ L, i ≠ j (002 Eq. 11); pairs never judged are left out.",
+    "How far the others believe the Sheriff, divided by how far they believe each other: mean of m[i, L] "
+    "over i ≠ L, divided by the mean of m[i, j] over i, j ≠ L, i ≠ j (002 Eq. 11). Pairs never judged "
+    "do not count.",
     ratio,
     headline=True,
 )
@@ -192,7 +193,7 @@ _believing(
     "ratio_over_peers",
     "Ratio over the role's peers",
     "Ratio minus the mean of the same quotient of living players of the Sheriff's role who are not Sheriff. "
-    "No value where nobody else of that role lives, so none for the only Seer or Guard.",
+    "No value if nobody else of that role is alive, so none for a single Seer or Guard.",
     leadership.ratio_over_peers,
     signed=True,
     reference=0.0,
@@ -218,7 +219,7 @@ _converting(
 _converting(
     "dc_by_n",
     "DC, divided by N",
-    "DC divided by N, as 002's released code does; this one is set beside 002's tables.",
+    "DC divided by N, as in 002's released code; this one is compared with 002's tables.",
     leadership.dc_by_n,
 )
 _converting(
@@ -271,26 +272,26 @@ _leading(
 _converting(
     "dc_words",
     "conversion in words",
-    "Share of the others that came over to the player whom the Sheriff recommends in words.",
+    "Share of the others that changed their vote to the player whom the Sheriff recommends in words.",
     dc_words,
 )
 _converting(
     "dc_words_wolf",
     "conversion in words, to a Werewolf",
-    "Conversion in words where the player recommended is a Werewolf.",
+    "Conversion in words where the recommended player is a Werewolf.",
     partial(dc_words, wolf=True),
 )
 _converting(
     "dc_words_other",
     "conversion in words, to another",
-    "Conversion in words where the player recommended is none.",
+    "Conversion in words where the recommended player is not a Werewolf.",
     partial(dc_words, wolf=False),
 )
 
 
 @measure("days led", SHARE, "roles", units="days", split=("role",))
 def days_led_by_role(game: ObservedGame) -> Parts:
-    """Share of the days with a Sheriff on which it holds that role."""
+    """Share of the days with a Sheriff on which the Sheriff has that role."""
     led = [day for day in game.days if day.sheriff is not None]
     roles = sorted(set(game.record.roles))
     return {(role,): _floats(sum(leadership.led_by(day, role) for day in led), len(led)) for role in roles}
@@ -316,8 +317,8 @@ def peer_ratio_by_role(game: ObservedGame) -> Parts:
 
 @measure("difference", APART, "roles", unit="plain", split=("role",), signed=True)
 def ratio_over_peers_by_role(game: ObservedGame) -> Parts:
-    """Ratio of Sheriffs of that role minus that null: the office, and whatever else sets the Sheriff's player
-    apart from the others'.
+    """Ratio of Sheriffs of that role minus that null: the effect of the office, and of other differences
+    between the Sheriff's player and the others.
     """
     ratios, nulls, nothing = ratio_by_role(game), peer_ratio_by_role(game), (0.0, 0.0)
     roles = sorted(ratios.keys() | nulls.keys())
@@ -365,7 +366,7 @@ _persuading(
 _persuading(
     "persuasion_other",
     "persuasion rate, to another",
-    "The persuasion rate of others recommended.",
+    "The persuasion rate of recommended players who are not Werewolves.",
     wolf=False,
 )
 _persuading(
@@ -409,8 +410,8 @@ def _of_person(
 _of_person(
     "person_ratio",
     "Ratio of the person",
-    "How far the person at the table believes the Sheriff, over how far it believes the other living players "
-    "(002 Table 3). No value while the person is Sheriff.",
+    "How far the person at the table believes the Sheriff, divided by how far it believes the other living "
+    "players (002 Table 3). No value while the person is Sheriff.",
     person_ratio,
     unit="plain",
     needs=NEEDS_RATINGS,
@@ -420,7 +421,7 @@ _of_person(
 _of_person(
     "person_ratio_before",
     "Ratio of the person before the statement",
-    "The person's Ratio of the trust that is asked for before the Sheriff's statement.",
+    "The person's Ratio, from the trust asked for before the Sheriff's statement.",
     person_ratio_before,
     unit="plain",
     needs=NEEDS_TRUST_BEFORE,
@@ -468,7 +469,7 @@ _of_person(
 @measure("reliability", POOLED, "beliefs", unit="one", units="judgements", split=("day", "rater", "target"))
 def reliability(game: ObservedGame) -> Parts:
     """Mean m at the vote, from 1 (surely a Werewolf) to 10 (surely not), by day, role of the rater and role
-    of the player judged, the Sheriff apart.
+    of the player judged; the Sheriff is separate.
     """
     return _pooled(
         ((day.round, day.roles[rater], "Sheriff" if target == day.sheriff else day.roles[target]), float(m))
@@ -479,7 +480,7 @@ def reliability(game: ObservedGame) -> Parts:
 
 @measure("reliability", POOLED, "beliefs", unit="one", units="judgements", split=("player",))
 def reliability_by_player(game: ObservedGame) -> Parts:
-    """Mean m at the vote of all that one player (model and recipe) judges."""
+    """Mean m at the vote over all judgements of one player (model and recipe)."""
     return _pooled(
         ((game.judges[day.round, rater],), float(m))
         for day in game.days
@@ -573,7 +574,7 @@ _asked_trust(
 _asked_trust(
     "trust_moved_others",
     "trust in others, moved by it",
-    "The same for trust in the other living players: what a statement moves of itself.",
+    "The same for trust in the other living players: the effect of any statement.",
     partial(leadership.trust_moved, others=True),
     unit="one",
     signed=True,
@@ -583,7 +584,7 @@ _asked_trust(
 _asked_trust(
     "ratio_before",
     "Ratio before the Sheriff's statement",
-    "Ratio of the trust that is asked for before the Sheriff's statement; Ratio itself is of the vote.",
+    "Ratio from the trust asked for before the Sheriff's statement; Ratio itself is from the vote.",
     leadership.asked_ratio,
     unit="plain",
     reference=1.0,
@@ -610,7 +611,7 @@ def wolf_win(game: ObservedGame) -> Sums:
 @measure("neither side wins", SHARE, "play", stratified="drawn")
 def no_winner(game: ObservedGame) -> Sums:
     """Share of finished games that stopped before a side had won: at the round limit, at the death of an
-    assigned Sheriff, or as a player left without whom the game stops.
+    assigned Sheriff, or when a player left without whom the game stops.
     """
     return float(village_won(game.record) is None), 1.0
 
@@ -622,20 +623,20 @@ def _own(game: ObservedGame, wolf: bool) -> Sums | None:
 
 @measure("own wins as the village", SHARE, "play", group="watched", headline=True)
 def watched_village_win(game: ObservedGame) -> Sums | None:
-    """Wins of the watched seat's side, in the games in which its card is of the village."""
+    """Wins of the watched seat's side in games in which the seat is of the village."""
     return _own(game, wolf=False)
 
 
 @measure("own wins as a Werewolf", SHARE, "play", group="watched", headline=True)
 def watched_wolf_win(game: ObservedGame) -> Sums | None:
-    """Wins of the watched seat's side, in the games in which its card is a Werewolf's."""
+    """Wins of the watched seat's side in games in which the seat is a Werewolf."""
     return _own(game, wolf=True)
 
 
 @measure("own wins, each side half", HALVES, "play", group="watched", bounds=UNIT, headline=True)
 def watched_win(game: ObservedGame) -> Sums:
     """The mean of the watched seat's wins as the village and as a Werewolf, so that each side counts half
-    whatever the cards (004's human evaluation).
+    regardless of the cards (004's human evaluation).
     """
     nothing = (0.0, 0.0)
     return *(_own(game, wolf=False) or nothing), *(_own(game, wolf=True) or nothing)
@@ -772,7 +773,7 @@ def reasonable(game: ObservedGame) -> Sums | None:
 
 @measure("decisions with advice", SHARE, "advice", units="decisions")
 def decisions_advised(game: ObservedGame) -> Sums:
-    """Share of decisions, of players that have experience, for which past games gave a suggestion."""
+    """Share of the decisions of players with experience for which past games gave a suggestion."""
     return _floats(*game.conduct.suggested)
 
 
@@ -874,7 +875,7 @@ def contradictions_by_role(game: ObservedGame) -> Parts:
 
 @measure("results withheld", SHARE, "behaviours", units="statements", split=("role",))
 def withheld_by_role(game: ObservedGame) -> Parts:
-    """Of the statements of players who have a result of a check: the share after which a result is untold."""
+    """Share of the statements of players with a check result after which a result is still untold."""
     return {
         (role,): _floats(one.withholding, one.with_results)
         for role, one in _read_roles(game).items()
@@ -928,21 +929,21 @@ _trusting(
 _trusting(
     "established",
     "trust established",
-    "Such pairs a game that there were not the day before.",
+    "Pairs with trust that did not exist the day before, per game.",
     partial(_pairs, which="established"),
     unit="one",
 )
 _trusting(
     "dissolved",
     "trust dissolved",
-    "Such pairs a game that are gone the day after, both still living.",
+    "Pairs with trust that are gone the day after, both still living, per game.",
     partial(_pairs, which="dissolved"),
     unit="one",
 )
 _trusting(
     "reciprocal",
     "reciprocal pairs",
-    "Pairs a game that trust each other.",
+    "Pairs that trust each other, per game.",
     partial(_pairs, which="reciprocal"),
     unit="one",
 )
@@ -963,45 +964,44 @@ def _stood_in(replies: Replies) -> Sums:
     "invalid replies", EITHER, "replies", unit="out_of", units="calls", also="turns", void=True, headline=True
 )
 def invalid(game: ObservedGame) -> Sums:
-    """Share of model calls whose reply could not be used, retries among them; for agents that call no model,
-    of their turns. Where a language model plays, language models alone count.
+    """Share of model calls, retries included, whose reply could not be used; for agents without a model, of
+    their turns. If a language model plays, only language models count.
     """
     return _unusable(game.replies)
 
 
 @measure("illegal actions", SHARE, "replies", unit="out_of", units="choices", void=True, headline=True)
 def illegal(game: ObservedGame) -> Sums:
-    """Share of the decisions among listed options that took a call in which a reply could be read and named
-    what was not allowed then, such as a vote for a dead player, whether a retry mended it or not. A reply in
-    which no choice could be read is invalid, and not illegal. Where a language model plays, language models
-    alone count.
+    """Of the decisions among listed options that took a call: the share in which a reply could be read but
+    named what was not allowed then, such as a vote for a dead player, even if a retry corrected it. A reply
+    without a readable choice is invalid, not illegal. If a language model plays, only language models count.
     """
     return _floats(game.replies.illegal, game.replies.choices)
 
 
 @measure("last answers taken", SHARE, "replies", unit="out_of", units="calls", void=True)
 def several_answers(game: ObservedGame) -> Sums:
-    """Share of model calls whose reply held several different answers, of which the last was taken, since no
-    retry gave a single one. They are not among the invalid replies.
+    """Share of model calls whose reply had several different answers, of which the last was taken because no
+    retry gave a single answer. They do not count as invalid replies.
     """
     return _floats(game.replies.last_taken, game.replies.attempts)
 
 
 @measure("statements not read", SHARE, "replies", unit="out_of", units="statements")
 def unread(game: ObservedGame) -> Sums | None:
-    """Share of the statements that could not be read, since they are not English. What they say is not known:
-    behaviours, trust, recommendations and replies that a rule objects to are counted without them. Where most
-    of a side's statements in a game could not be read, its behaviours there are missing, and so are the
-    game's trust and its replies that a rule objects to.
+    """Share of the statements that could not be read because they are not English. Behaviours, trust,
+    recommendations and replies that a rule objects to are counted without them. If most of a side's
+    statements in a game could not be read, its behaviours in that game are missing, and so are the game's
+    trust and its replies that a rule objects to.
     """
     return _floats(*game.statements) if game.statements[1] else None
 
 
 @measure("stand-ins", EITHER, "replies", unit="out_of", units="decisions", void=True, headline=True)
 def stand_ins(game: ObservedGame) -> Sums:
-    """Share of the decisions that took a call, or an agent of your own, which got no usable reply, so that
-    the rules' stand-in was applied; where no model was called, of all decisions. Where a language model
-    plays, language models alone count.
+    """Share of the decisions by a model or your own agent that got no usable reply, so that the rules'
+    stand-in was applied; if no model was called, of all decisions. If a language model plays, only language
+    models count.
     """
     return _stood_in(game.replies)
 
@@ -1034,7 +1034,7 @@ def _spent(game: ObservedGame, of: Callable[[Usage], float]) -> Sums | None:
 
 @measure("calls a game", MEAN, "cost", unit="large", headline=True)
 def calls(game: ObservedGame) -> Sums:
-    """Model calls that a finished game took; where a language model plays, those of language models alone."""
+    """Model calls per finished game; if a language model plays, only those of language models."""
     return float(game.unknown_calls or game.calls.calls), 1.0
 
 
