@@ -14,6 +14,7 @@ from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parent
@@ -23,17 +24,39 @@ MOVED = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
     "LICENSE": "LICENSE.txt",
+    "CITATION.cff": "CITATION.cff",
+    "Dockerfile": "Dockerfile.txt",
     "docs/index.md": "pages.md",
+    "src/wolflab/ui/mark.svg": "mark.svg",
     "docs/notebook.ipynb": "notebook.md",
     "examples/train_pettingzoo.py": "train_pettingzoo.py",
 }
 """Paths in the repository → on the site, where they are not simply those below docs/."""
+ANSWERS = {
+    "index.md": ["cite", "install", "docker"],
+    "quickstart.md": ["resume", "crash"],
+    "own-model.md": ["compare"],
+    "models.md": ["ollama", "vllm"],
+    "power.md": ["sample size"],
+    "tournament.md": ["elo"],
+    "data.md": ["pandas"],
+    "agents.md": ["agent"],
+    "training.md": ["reinforcement"],
+    "people.md": ["human"],
+    "watching.md": ["lied"],
+    "studies.md": ["consent"],
+    "behaviours.md": ["deception"],
+}
+"""Page → words that people search for there, and that its title lacks. They weigh more than titles."""
+BACKGROUND = re.compile(r"decisions/|contributing\.md|changes\.md|testing\.md")
+"""Pages that the search puts after all others."""
 FORBIDDEN = (
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'self' 'unsafe-inline' data: blob:\">"
 )
 """No page may load anything from another place; the theme's script would, in very old browsers."""
 
-_LINK = re.compile(r"(?<=\]\()([^)\s#:]+)(#[^)\s]*)?(?=\))")
+_LINK = re.compile(r"""(?:(?<=\]\()|(?<=\ssrc=")|(?<=srcset="))([^)"\s#:]+)(#[^)"\s]*)?(?=[)"])""")
+"""Where a link leads to, and what a picture is loaded from."""
 _FENCE = re.compile(r"^```(\w+)(?: run)? file=(\S+)$", re.MULTILINE)
 
 
@@ -52,6 +75,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         else:
             files.append(File.generated(config, uri, abs_src_path=str(ROOT / path)))
     return files
+
+
+def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> Navigation:
+    """The mark leads to the first page, which MkDocs finds only outside all tabs."""
+    nav.homepage = next(page for page in nav.pages if page.file.src_uri == MOVED["README.md"])
+    return nav
 
 
 def page_of(notebook: Path) -> str:
@@ -78,9 +107,14 @@ def _shown(kind: str, text: str) -> str:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Links as they are on the site; the name of an example's file above it."""
-    source = Path(page.file.abs_src_path or "")
-    return _FENCE.sub(r'```\1 title="\2"', relinked(markdown, source, page.file.src_uri))
+    """Links as they are on the site; the name of an example's file above it; how the page is searched for."""
+    uri = page.file.src_uri
+    page.meta["tags"] = ANSWERS.get(uri, [])
+    page.meta["search"] = {
+        "boost": 0.001 if BACKGROUND.match(uri) else 1,
+        "exclude": uri == MOVED["docs/index.md"],  # the list of all pages has everybody's words
+    }
+    return _FENCE.sub(r'```\1 title="\2"', relinked(markdown, Path(page.file.abs_src_path or ""), uri))
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
@@ -91,7 +125,7 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
 def navigation(index: str) -> list[dict[str, Any]]:
     """Tabs (`##`), groups in them (`###`), pages by the words of their links."""
     tabs: list[dict[str, Any]] = []
-    pages = tabs  # what stands above all headings is a tab of its own
+    pages: list[dict[str, Any]] = []
     for line in index.splitlines():
         if heading := re.match(r"(###?) (.+)", line):
             pages = []
@@ -101,7 +135,7 @@ def navigation(index: str) -> list[dict[str, Any]]:
                 next(iter(tabs[-1].values())).append({heading[2]: pages})
         elif link := re.match(r"(?:-|\d+\.) \[(.+?)\]\((.+?)\)", line):
             pages.append({link[1]: place_of(DOCS / link[2])})
-    return [*tabs, {"All pages": MOVED["docs/index.md"]}]
+    return tabs
 
 
 def place_of(file: Path) -> str:
