@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -171,17 +171,36 @@ def _sheriff(record: GameRecord) -> str:
     return "" if first is None else record.roles[first]
 
 
+class GameValue(NamedTuple):
+    """A measure in one game. value: of the game's sums alone; None where they give none. n: how much the game
+    adds to the measure's n; 0: it is not counted. Some games are counted and have no value alone: a game in
+    which nobody was advised has votes without advice.
+    """
+
+    value: float | None
+    n: int
+
+
+NOT_COUNTED = GameValue(None, 0)
+
+
+def game_value(row: MeasureRow, name: str) -> GameValue:
+    """A measure's value in this game."""
+    how, known = MEASURES[name].how, row.sums_of(name)
+    sums = [value for value in known if value is not None]
+    if not sums:
+        return NOT_COUNTED
+    if how.either:
+        sums = sums[:2] if sums[1] else sums[2:]
+    value = float(how.statistic(np.array([sums], np.float64))[0])
+    n = sums[how.n] + (sums[how.other] if how.counted and how.other is not None else 0.0)
+    return GameValue(value if math.isfinite(value) else None, round(n))
+
+
 def game_values(row: MeasureRow) -> dict[str, float]:
     """The value of each measure in this game, by name, without measures that it does not have."""
-    values = {}
-    for name, measure in MEASURES.items():
-        sums = [math.nan if value is None else value for value in row.sums_of(name)]
-        if measure.how.either:
-            sums = sums[:2] if sums[1] else sums[2:]
-        value = float(measure.how.statistic(np.array([sums], np.float64))[0])
-        if math.isfinite(value):
-            values[name] = value
-    return values
+    values = ((name, game_value(row, name).value) for name in MEASURES)
+    return {name: value for name, value in values if value is not None}
 
 
 def groups_of_game(game: ObservedGame) -> frozenset[Group]:
