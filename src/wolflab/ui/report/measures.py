@@ -4,7 +4,7 @@ published name that is no measure of ours is shown as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ...metrics.measure import Measure, PartKey, Section, Unit
@@ -19,6 +19,24 @@ from .links import NO_LINKS, Links
 from .numbers import number, shown
 from .report_table import Cell, ReportTable, TableRow
 
+SECTION_TITLES: Mapping[Section, str] = {
+    "leadership": "Opinion leadership",
+    "roles": "By the Sheriff's role",
+    "words": "What the Sheriff recommends",
+    "forks": "Forks",
+    "people": "People",
+    "beliefs": "Who believes whom",
+    "asked": "Asked outside the game",
+    "play": "Winning and voting",
+    "chosen": "What was chosen",
+    "deduction": "Guessing roles",
+    "reasonable": "Reasonable replies",
+    "advice": "Advice from past games",
+    "behaviours": "Behaviours",
+    "trust": "Trust",
+    "replies": "Games, replies and cost",
+    "cost": "Games, replies and cost",
+}
 _COLUMNS = 8
 """Measures that a table has side by side, at most."""
 

@@ -22,6 +22,7 @@ from . import leadership as led
 from .answer import answer_figure, answer_section, answer_to
 from .blocks import PagePart, Passage
 from .links import NO_LINKS, Links
+from .measures import SECTION_TITLES
 from .numbers import number, spent, tiles
 from .people import people_section
 from .report_page import PageSection, ReportPage
@@ -93,30 +94,30 @@ _Makers = list[tuple[str, str, Callable[[Summary], PagePart]]]
 
 def _who_leads(extras: Extras) -> _Makers:
     return [
-        ("leadership", "Opinion leadership", led.leadership),
-        ("roles", "By the Sheriff's role", led.roles),
-        ("words", "What the Sheriff recommends", led.words),
-        ("forks", "Forks", lambda summary: led.forks_section(summary, extras)),
-        ("people", "People", people_section),
-        ("beliefs", "Who believes whom", led.beliefs),
-        ("asked", "Asked outside the game", led.asked_section),
+        ("leadership", SECTION_TITLES["leadership"], led.leadership),
+        ("roles", SECTION_TITLES["roles"], led.roles),
+        ("words", SECTION_TITLES["words"], led.words),
+        ("forks", SECTION_TITLES["forks"], lambda summary: led.forks_section(summary, extras)),
+        ("people", SECTION_TITLES["people"], people_section),
+        ("beliefs", SECTION_TITLES["beliefs"], led.beliefs),
+        ("asked", SECTION_TITLES["asked"], led.asked_section),
     ]
 
 
 def _how_they_play(extras: Extras, links: Links) -> _Makers:
     return [
-        ("play", "Winning and voting", lambda found: sections.play_section(found, links)),
-        ("chosen", "What was chosen", lambda found: choices.chosen_section(extras, found)),
+        ("play", SECTION_TITLES["play"], lambda found: sections.play_section(found, links)),
+        ("chosen", SECTION_TITLES["chosen"], lambda found: choices.chosen_section(extras, found)),
         (
             "diversity",
             "How different candidates are",
             lambda found: choices.diverse(extras, found.instrument),
         ),
-        ("deduction", "Guessing roles", sections.deduction),
-        ("reasonable", "Reasonable replies", conducted.reasonable_section),
-        ("advice", "Advice from past games", conducted.advice),
-        ("behaviours", "Behaviours", conducted.behaviours),
-        ("trust", "Trust", conducted.trust_section),
+        ("deduction", SECTION_TITLES["deduction"], sections.deduction),
+        ("reasonable", SECTION_TITLES["reasonable"], conducted.reasonable_section),
+        ("advice", SECTION_TITLES["advice"], conducted.advice),
+        ("behaviours", SECTION_TITLES["behaviours"], conducted.behaviours),
+        ("trust", SECTION_TITLES["trust"], conducted.trust_section),
         ("interviews", "Interviews", lambda found: extra.interviews(extras, found.instrument, links)),
     ]
 
@@ -142,7 +143,7 @@ def _what_was_played(experiment: str, extras: Extras, links: Links) -> _Makers:
         ("differs", "What differs", lambda found: extra.differs(extras, found.instrument)),
         (
             "replies",
-            "Games, replies and cost",
+            SECTION_TITLES["replies"],
             lambda found: (
                 _tiles(found, bool(extras.estimated))
                 + sections.replies(found, links)
