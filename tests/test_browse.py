@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from socket import socket
 from typing import Any
-from urllib.parse import unquote_plus, urljoin
+from urllib.parse import parse_qsl, unquote_plus, urljoin
 
 import pytest
 import uvicorn
@@ -236,6 +236,7 @@ def test_games_are_sorted_and_chosen_by_their_value_of_a_measure(runs: Path) -> 
         ("measure=survival_by_role", "has a number for each role; name another measure"),
         ("sort=measure", "sort=measure is about a measure; choose one too"),
         ("counted=yes", "counted=yes is about a measure; choose one too"),
+        ("baseline=plain", "baseline is compared with a condition; choose one too"),
         ("counted=no&measure=rounds", "counted=no means nothing here; use one of yes"),
         ("winner=village", "winner is not known here; an address may have condition, deal"),
     ],
@@ -272,6 +273,48 @@ def test_a_number_of_the_report_leads_to_as_many_games(made: Path) -> None:
         done = [link for link in mine if link.endswith("status=done")]
         assert done
         assert {total(browser.get(run + link).text) for link in done} == {condition.counts.done}
+
+
+@pytest.fixture(scope="module")
+def led(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose report has numbers in nearly every section, with void games."""
+    home = tmp_path_factory.mktemp("led")
+    changes = ["deals=2", "behaviours=true", "reliability_probe=true", "watched=player_2", "probes=[guess]"]
+    words = ["run", "quickstart", "--out", str(home / "run")]
+    done = command_line.wolflab(*words, *(word for one in changes for word in ("--set", one)))
+    assert done.returncode == 0, done.stderr
+    return home
+
+
+def test_every_measure_and_difference_of_the_report_leads_to_the_games_that_it_counts(led: Path) -> None:
+    browser = client(led)
+    run = address(browser, "run")
+    found = {
+        tuple(sorted(parse_qsl(link.partition("?")[2]))): link
+        for link in woken(browser, run, "report.html")
+        if "measure=" in link
+    }
+    with Store.open_for_reading(led / "run") as store:
+        results, games = summary(store), store.games()
+        rows = {game: row for game, row in zip(games, rows_of(store, games), strict=True) if row is not None}
+    linked = set()
+    for fields, link in found.items():
+        asked = dict(fields)
+        those = {asked["condition"], asked.get("baseline", asked["condition"])}
+        values = [game_value(row, asked["measure"]) for game, row in rows.items() if game.condition in those]
+        counted = [value for value in values if value.n]
+        if "result" in asked:
+            counted = [value for value in counted if value.value]
+        elif "baseline" not in asked:
+            (condition,) = (one for one in results.conditions if one.name == asked["condition"])
+            assert sum(value.n for value in counted) == condition.measures[asked["measure"]].n
+        assert total(browser.get(run + link).text) == len(counted), link
+        linked.add(asked["measure"])
+    sections = "leadership words asked play deduction reasonable behaviours trust replies cost"
+    assert {MEASURES[name].section for name in linked} == {*sections.split()}
+    assert len(linked) > 40
+    pairs = [dict(fields) for fields in found if "baseline" in dict(fields)]
+    assert len(pairs) == sum(contrast.difference.n > 0 for contrast in results.contrasts) > 0
 
 
 def test_a_cell_of_the_matrix_leads_to_its_games(made: Path) -> None:

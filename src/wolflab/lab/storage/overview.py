@@ -58,7 +58,8 @@ def nothing_known(number: int) -> None:
 @dataclass(frozen=True, slots=True)
 class GameFilter:
     """A filter and an order of games. None: any. why: the error with which they stopped. measure: the subject
-    of `counted` and of the order "measure". counted: "yes": only games that the measure counts.
+    of `counted` and of the order "measure". counted: "yes": only games that the measure counts. baseline: a
+    second condition beside the first.
     """
 
     condition: str | None = None
@@ -69,6 +70,7 @@ class GameFilter:
     why: str | None = None
     measure: str | None = None
     counted: str | None = None
+    baseline: str | None = None
     sort: GameSort = "game"
     down: bool = False
 
@@ -76,16 +78,17 @@ class GameFilter:
         """The WHERE clause in SQL and its values."""
         parts: list[str] = []
         values: list[str | int] = []
-        for part, value in (
-            ("condition = ?", self.condition),
+        for part, *given in (
+            ("condition IN (?, ?)", self.condition, self.baseline or self.condition),
             ("deal = ?", self.deal),
             (f"error = ? AND {_STOPPED}", self.why),
             (f"EXISTS (SELECT 1 {_TOTALS} AND model = ?)", self.model),
             ("ended_by(id) = ?", self.result),
         ):
-            if value is not None:
+            told = [value for value in given if value is not None]
+            if told:
                 parts.append(part)
-                values.append(value)
+                values += told
         if self.counted is not None:
             parts.append("is_counted(id)")
         if self.status == STOPPED:

@@ -70,6 +70,7 @@ _CHOSEN = {
     "why": "stopped with",
     "measure": "measure",
     "counted": "counted by it",
+    "baseline": "compared with",
 }
 """Fields of an address that choose games, in words."""
 _ORDERS = ("up", "down")
@@ -100,7 +101,7 @@ class GamesAsked:
         ):
             if value is not None and value not in known:
                 raise Refused(422, f"{name}={value[:80]} means nothing here; use one of {', '.join(known)}")
-        _check_measure(told)
+        _check_needs(told)
         deal = address_number(told, "deal", 0)
         wanted = GameFilter(
             told.get("condition"),
@@ -111,6 +112,7 @@ class GamesAsked:
             told.get("why"),
             told.get("measure"),
             told.get("counted"),
+            told.get("baseline"),
             next(one for one in SORTS if one == sort),
             told.get("order") == "down",
         )
@@ -120,6 +122,8 @@ class GamesAsked:
         """The address with some fields changed; of the first page unless a page is named."""
         page = changes.pop("page", 1)
         wanted = replace(self.wanted, **changes)  # type: ignore[arg-type]
+        if wanted.condition is None:
+            wanted = replace(wanted, baseline=None)
         if wanted.measure is None:
             sort: GameSort = "game" if wanted.sort == "measure" else wanted.sort
             wanted = replace(wanted, counted=None, sort=sort)
@@ -135,14 +139,16 @@ class GamesAsked:
         return f"games?{urlencode(fields)}" if fields else "games"
 
 
-def _check_measure(told: Mapping[str, str]) -> None:
-    """Refuse a measure that is none, and what needs one without it."""
+def _check_needs(told: Mapping[str, str]) -> None:
+    """Refuse a measure that is none, and what needs a measure or a condition without it."""
     name = told.get("measure")
     if name is not None and (unknown := unknown_measure(name[:80])):
         raise Refused(422, unknown)
     needs = next(
         (one for one, asks in (("sort", "measure"), ("counted", "yes")) if told.get(one) == asks), None
     )
+    if told.get("baseline") and not told.get("condition"):
+        raise Refused(422, "baseline is compared with a condition; choose one too: condition=NAME")
     if name is None and needs is not None:
         raise Refused(422, f"{needs}={told[needs]} is about a measure; choose one too, such as measure=dc")
 
@@ -194,8 +200,9 @@ def games_form(
         choices("Sorted by", "sort", [(one, _SORT_NAMES[one]) for one in SORTS], wanted.sort),
         choices("Order", "order", [("", "upwards"), ("down", "downwards")], "down" if wanted.down else ""),
     ]
-    if wanted.why is not None:
-        fields.append(f'<input type="hidden" name="why" value="{escape(wanted.why)}">')
+    for name, value in (("why", wanted.why), ("baseline", wanted.baseline)):
+        if value is not None:
+            fields.append(f'<input type="hidden" name="{name}" value="{escape(value)}">')
     return (
         f'<form class="choose" action="games" method="get">{"".join(fields)}'
         '<button type="submit">Show games</button></form>'
@@ -243,7 +250,8 @@ def _all_read(
     reading: object, overview: RunOverview, run: IndexedRun, wanted: GameFilter, untold: str
 ) -> str:
     """Read the rows that a filter or an order needs. Returns a notice, if some cannot be read."""
-    missing = reading.look(overview, condition=wanted.condition) if isinstance(reading, ReadRows) else 0
+    condition = wanted.condition if wanted.baseline is None else None
+    missing = reading.look(overview, condition=condition) if isinstance(reading, ReadRows) else 0
     if not missing:
         return ""
     return notice_html(

@@ -222,15 +222,22 @@ WON_BY = {"village_win": "village", "wolf_win": "werewolves", "no_winner": "nobo
 """Measures that are shares of games, and how those games ended."""
 
 
-def measure_cell(condition: ConditionResult, measure: Measure, links: Links = NO_LINKS) -> Cell:
-    """A condition's value of a measure, with a link to its games; a share of games links to the games that it
-    counts.
+def counted_games(links: Links, measure: str, condition: str, baseline: str = "") -> str:
+    """The address of the games that a measure counts, with its value in each; wins: of those that were won.
+    baseline: of a difference, whose games are listed too, by deal.
     """
+    more = {} if MEASURES[measure].void else {"status": "done"}
+    if baseline:
+        more |= {"baseline": unmarked(baseline), "sort": "deal"}
+    elif measure in WON_BY:
+        more["result"] = WON_BY[measure]
+    return links.games(unmarked(condition), **more, measure=measure, counted="yes")
+
+
+def measure_cell(condition: ConditionResult, measure: Measure, links: Links = NO_LINKS) -> Cell:
+    """A condition's value of a measure, with a link to the games that it counts."""
     cell = shown(condition.measures.get(measure.name), measure.unit, measure.signed)
-    if not cell.numbers:
-        return cell
-    ended = {"result": WON_BY[measure.name]} if measure.name in WON_BY else {}
-    return replace(cell, to=links.games(unmarked(condition.name), status="done", **ended))
+    return replace(cell, to=counted_games(links, measure.name, condition.name)) if cell.numbers else cell
 
 
 def of_all_games(condition: ConditionResult, estimate: Estimate | None) -> bool:

@@ -64,16 +64,16 @@ def report_page(
 
     makers: dict[str, _Makers] = {
         "": [
-            ("answer", "Answer", lambda found: answer_section(answer_to(found, extras))),
+            ("answer", "Answer", lambda found: answer_section(answer_to(found, extras), links)),
             (
                 "main",
                 "Results",
                 lambda found: sections.main_section(found, extras, links) + answer_figure(found),
             ),
         ],
-        "Who leads, who is believed": _who_leads(extras),
+        "Who leads, who is believed": _who_leads(extras, links),
         "How they play": _how_they_play(extras, links),
-        "Differences": _differences(summary, extras),
+        "Differences": _differences(summary, extras, links),
         "What was played": _what_was_played(experiment, extras, links),
         "About": [("reading", "How to read this page", lambda _: sections.reading_section())],
     }
@@ -92,46 +92,50 @@ _Makers = list[tuple[str, str, Callable[[Summary], PagePart]]]
 """Sections: anchor, title, and what makes the body, empty if there is nothing to show."""
 
 
-def _who_leads(extras: Extras) -> _Makers:
+def _who_leads(extras: Extras, links: Links) -> _Makers:
     return [
-        ("leadership", SECTION_TITLES["leadership"], led.leadership),
+        ("leadership", SECTION_TITLES["leadership"], lambda found: led.leadership(found, links)),
         ("roles", SECTION_TITLES["roles"], led.roles),
-        ("words", SECTION_TITLES["words"], led.words),
-        ("forks", SECTION_TITLES["forks"], lambda summary: led.forks_section(summary, extras)),
-        ("people", SECTION_TITLES["people"], people_section),
+        ("words", SECTION_TITLES["words"], lambda found: led.words(found, links)),
+        ("forks", SECTION_TITLES["forks"], lambda found: led.forks_section(found, extras, links)),
+        ("people", SECTION_TITLES["people"], lambda found: people_section(found, links)),
         ("beliefs", SECTION_TITLES["beliefs"], led.beliefs),
-        ("asked", SECTION_TITLES["asked"], led.asked_section),
+        ("asked", SECTION_TITLES["asked"], lambda found: led.asked_section(found, links)),
     ]
 
 
 def _how_they_play(extras: Extras, links: Links) -> _Makers:
     return [
         ("play", SECTION_TITLES["play"], lambda found: sections.play_section(found, links)),
-        ("chosen", SECTION_TITLES["chosen"], lambda found: choices.chosen_section(extras, found)),
+        ("chosen", SECTION_TITLES["chosen"], lambda found: choices.chosen_section(extras, found, links)),
         (
             "diversity",
             "How different candidates are",
             lambda found: choices.diverse(extras, found.instrument),
         ),
-        ("deduction", SECTION_TITLES["deduction"], sections.deduction),
-        ("reasonable", SECTION_TITLES["reasonable"], conducted.reasonable_section),
-        ("advice", SECTION_TITLES["advice"], conducted.advice),
-        ("behaviours", SECTION_TITLES["behaviours"], conducted.behaviours),
-        ("trust", SECTION_TITLES["trust"], conducted.trust_section),
+        ("deduction", SECTION_TITLES["deduction"], lambda found: sections.deduction(found, links)),
+        (
+            "reasonable",
+            SECTION_TITLES["reasonable"],
+            lambda found: conducted.reasonable_section(found, links),
+        ),
+        ("advice", SECTION_TITLES["advice"], lambda found: conducted.advice(found, links)),
+        ("behaviours", SECTION_TITLES["behaviours"], lambda found: conducted.behaviours(found, links)),
+        ("trust", SECTION_TITLES["trust"], lambda found: conducted.trust_section(found, links)),
         ("interviews", "Interviews", lambda found: extra.interviews(extras, found.instrument, links)),
     ]
 
 
-def _differences(summary: Summary, extras: Extras) -> _Makers:
+def _differences(summary: Summary, extras: Extras, links: Links) -> _Makers:
     return [
         (
             "contrasts",
             "Differences between conditions",
-            lambda found: sections.contrasts(found) + extra.uncompared_section(extras),
+            lambda found: sections.contrasts(found, links) + extra.uncompared_section(extras),
         ),
         ("planted", "Planted effects", sections.planted),
         ("error", "Where the error comes from", sections.error),
-        ("along", conducted.along_title(summary), conducted.along),
+        ("along", conducted.along_title(summary), lambda found: conducted.along(found, links)),
         ("growing", "While experience grows", lambda found: extra.growing(extras, found.instrument)),
         ("published", "Beside published figures", sections.beside),
     ]
