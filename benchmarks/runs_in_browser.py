@@ -35,6 +35,8 @@ PAGES = {
     "games of a condition": "{run}games?condition=novice&status=done",
     "games that the village won": "{run}games?result=village",
     "games by rounds": "{run}games?sort=rounds",
+    "games by a measure": "{run}games?measure=votes_for_wolves&sort=measure",
+    "games that a measure counts": "{run}games?measure=votes_for_wolves&counted=yes&condition=novice",
     "games of a deal": "{run}compare?a=1",
     "replay": "{run}replay/1.html",
 }

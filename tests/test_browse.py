@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from socket import socket
 from typing import Any
-from urllib.parse import unquote_plus, urljoin
+from urllib.parse import parse_qsl, unquote_plus, urljoin
 
 import pytest
 import uvicorn
@@ -26,11 +26,14 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.tournament_plan import from_flags, make_tournament
 from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
+from wolflab.lab.runs.counting import rows_of
 from wolflab.lab.runs.tournament_games import play_tournament, start_tournament
 from wolflab.lab.storage.call_store import CallStore
 from wolflab.lab.storage.store import Store
 from wolflab.lab.training.run import start_training
 from wolflab.lab.training.training_plan import load_training
+from wolflab.metrics.registry import MEASURES
+from wolflab.metrics.rows import game_value
 from wolflab.ui.browse.browse_app import runs_application
 from wolflab.ui.browse.comparing import first_parting, lines_of
 from wolflab.ui.browse.run_index import RunIndex, being_played
@@ -186,6 +189,38 @@ def test_filters_are_in_the_address_and_are_kept_by_its_links(made: Path) -> Non
     assert total(browser.get(f"{run}games?condition=nobody").text) == 0
 
 
+def test_games_are_sorted_and_chosen_by_their_value_of_a_measure(runs: Path) -> None:
+    """Games without a value come last in both orders. What cannot be read is unknown, and not missing."""
+    alter(runs / "run", "UPDATE games SET status = 'void' WHERE id = 12")
+    with Store.open_for_reading(runs / "run") as store:
+        kept = {game.id: row for game, row in zip(store.games(), rows_of(store, store.games()), strict=True)}
+    alter(runs / "run", "UPDATE rows SET version = 'of before' WHERE game = 11")
+    browser = client(runs)
+    run = address(browser, "run")
+    offered = re.findall(r'<option value="(\w+)"', browser.get(f"{run}games").text.split('name="measure"')[1])
+    offered = offered[: offered.index("yes")]
+    assert {"votes_for_wolves", "shots_taken", "invalid"} <= {*offered} <= {*MEASURES}
+    assert not {"dc", "bluffing_village"} & {*offered}, "measures that need what the experiment does not do"
+    counts = set()
+    for name in offered:
+        values = {number: game_value(row, name) for number, row in kept.items() if row and number != 11}
+        counted = [number for number, value in values.items() if value.n]
+        text = browser.get(f"{run}games?measure={name}&counted=yes").text
+        assert total(text) == len(counted), name
+        counts.add(len(counted))
+        assert "Of 1 game the value is not known" in text
+        for order, sign in (("", 1), ("down", -1)):
+            text = browser.get(f"{run}games?measure={name}&sort=measure&order={order}").text
+            seen = [int(game) for game in re.findall(r'<th scope=row><a[^>]* href="replay/(\d+)', text)]
+            with_value = [number for number in seen if number != 11 and values[number].value is not None]
+            assert seen[: len(with_value)] == with_value
+            assert with_value == sorted(with_value, key=lambda one: (sign * values[one].value, one))  # type: ignore[operator]
+            assert len(seen) == 12
+    assert counts >= {0, 11}
+    row = browser.get(f"{run}games?measure=rounds").text.split('href="replay/11.html"')[1].split("</tr>")[0]
+    assert "unknown" in row
+
+
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
@@ -197,6 +232,12 @@ def test_filters_are_in_the_address_and_are_kept_by_its_links(made: Path) -> Non
         ("result=1", "means nothing here"),
         ("sort=id;--", "means nothing here"),
         ("order=sideways", "means nothing here"),
+        ("measure=village_wins", "there is no measure 'village_wins'; near are village_win"),
+        ("measure=survival_by_role", "has a number for each role; name another measure"),
+        ("sort=measure", "sort=measure is about a measure; choose one too"),
+        ("counted=yes", "counted=yes is about a measure; choose one too"),
+        ("baseline=plain", "baseline is compared with a condition; choose one too"),
+        ("counted=no&measure=rounds", "counted=no means nothing here; use one of yes"),
         ("winner=village", "winner is not known here; an address may have condition, deal"),
     ],
 )
@@ -232,6 +273,48 @@ def test_a_number_of_the_report_leads_to_as_many_games(made: Path) -> None:
         done = [link for link in mine if link.endswith("status=done")]
         assert done
         assert {total(browser.get(run + link).text) for link in done} == {condition.counts.done}
+
+
+@pytest.fixture(scope="module")
+def led(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose report has numbers in nearly every section, with void games."""
+    home = tmp_path_factory.mktemp("led")
+    changes = ["deals=2", "behaviours=true", "reliability_probe=true", "watched=player_2", "probes=[guess]"]
+    words = ["run", "quickstart", "--out", str(home / "run")]
+    done = command_line.wolflab(*words, *(word for one in changes for word in ("--set", one)))
+    assert done.returncode == 0, done.stderr
+    return home
+
+
+def test_every_measure_and_difference_of_the_report_leads_to_the_games_that_it_counts(led: Path) -> None:
+    browser = client(led)
+    run = address(browser, "run")
+    found = {
+        tuple(sorted(parse_qsl(link.partition("?")[2]))): link
+        for link in woken(browser, run, "report.html")
+        if "measure=" in link
+    }
+    with Store.open_for_reading(led / "run") as store:
+        results, games = summary(store), store.games()
+        rows = {game: row for game, row in zip(games, rows_of(store, games), strict=True) if row is not None}
+    linked = set()
+    for fields, link in found.items():
+        asked = dict(fields)
+        those = {asked["condition"], asked.get("baseline", asked["condition"])}
+        values = [game_value(row, asked["measure"]) for game, row in rows.items() if game.condition in those]
+        counted = [value for value in values if value.n]
+        if "result" in asked:
+            counted = [value for value in counted if value.value]
+        elif "baseline" not in asked:
+            (condition,) = (one for one in results.conditions if one.name == asked["condition"])
+            assert sum(value.n for value in counted) == condition.measures[asked["measure"]].n
+        assert total(browser.get(run + link).text) == len(counted), link
+        linked.add(asked["measure"])
+    sections = "leadership words asked play deduction reasonable behaviours trust replies cost"
+    assert {MEASURES[name].section for name in linked} == {*sections.split()}
+    assert len(linked) > 40
+    pairs = [dict(fields) for fields in found if "baseline" in dict(fields)]
+    assert len(pairs) == sum(contrast.difference.n > 0 for contrast in results.contrasts) > 0
 
 
 def test_a_cell_of_the_matrix_leads_to_its_games(made: Path) -> None:

@@ -27,13 +27,17 @@ from study_helpers import SECRET, Arrivals, in_study
 from web_helpers import first_choice
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, StoreError
-from wolflab.lab.data.columns import PLACE, TABLES, TEXTS, columns_of
+from wolflab.lab.data.columns import OF_MEASURES, PLACE, TABLES, TEXTS, columns_of
 from wolflab.lab.data.frames import DataTable, write_data
 from wolflab.lab.data.rows import DataSource
 from wolflab.lab.plans.loading import build
 from wolflab.lab.results.costs import run_cost
 from wolflab.lab.runs import runner
+from wolflab.lab.runs.counting import rows_of
 from wolflab.lab.storage.store import Store, StudySitting, asker
+from wolflab.metrics.measure import MEAN, POOLED, SHARE
+from wolflab.metrics.registry import MEASURES
+from wolflab.metrics.rows import game_value
 from wolflab.metrics.shapes import ConditionResult
 from wolflab.models.calls import LostAttempt
 from wolflab.record import GameRecord
@@ -157,6 +161,7 @@ def test_every_row_has_the_declared_columns_and_kinds(
     never |= {"pasted", "away"}  # of people alone
     never |= {"finish_detail"}  # of servers alone
     never |= {"parent", "fork_turn", "fork_change", "continuation", "x_seat", "y_seat"}  # of forks alone
+    never |= {column.name for column in OF_MEASURES.get(name, ())}  # the report says which have a value
     assert {column.name for column in table.columns} - filled <= never
 
 
@@ -235,6 +240,38 @@ def test_exactly_one_candidate_of_a_decision_was_taken(run: OpenedRun) -> None:
     taken = Counter((row["game"], row["ask"]) for row in run.candidates.rows() if row["chosen"])
     assert taken
     assert set(taken.values()) == {1}
+
+
+def test_measures_of_games_and_days_are_the_reports_numbers(tmp_path: Path) -> None:
+    """A mean over games is the mean of its column; a pooled share that of its column with n as weights; n is
+    the sum of what each game adds to it. A game's value is the mean of its days'.
+    """
+    run = wolflab.run("quickstart", {"deals": 5, "stratify": None}, out=tmp_path / "run")
+    games = [row for row in run.games.rows() if row["counts"]]
+    with Store.open_for_reading(run.path) as store:
+        stored = store.games()
+        kept = {game.id: row for game, row in zip(stored, rows_of(store, stored), strict=True) if row}
+    compared = set()
+    for condition in run.summary.conditions:
+        mine = [row for row in games if row["condition"] == condition.name]
+        also_void = [game.id for game in stored if game.condition == condition.name]
+        for name, found in condition.measures.items():
+            values = {game: game_value(kept[game], name) for game in also_void}
+            assert sum(value.n for value in values.values()) == found.n, name
+            assert all(row[name] == values[row["game"]].value for row in mine), name
+            weights = [(value.value, value.n) for value in values.values() if value.value is not None]
+            if MEASURES[name].how in (MEAN, SHARE, POOLED) and weights:
+                mean = sum(value * n for value, n in weights) / sum(n for _, n in weights)
+                assert mean == pytest.approx(found.value), name
+                compared.add(name)
+    assert {"dc", "ratio", "village_win", "votes_for_wolves", "rounds", "calls"} <= compared
+    days = list(run.days.rows())
+    for column in OF_MEASURES["days"]:
+        for row in games:
+            by_day = [day[column.name] for day in days if day["game"] == row["game"]]
+            there = [value for value in by_day if value is not None]
+            assert row[column.name] == (pytest.approx(sum(there) / len(there)) if there else None)
+    assert {day["game"] for day in days if day["dc"] is not None} <= {row["game"] for row in games}
 
 
 def test_final_judgements_and_votes_give_ratio_and_dc_as_the_page_says(tmp_path: Path) -> None:
@@ -579,6 +616,8 @@ def test_docs_data_has_every_column() -> None:
 
     assert told.pop("All tables") == lines(PLACE)
     begins = {name: {one.name for one in PLACE} if name != "people" else set() for name in TABLES}
+    for name, columns in OF_MEASURES.items():  # docs/metrics.md has these, and a test checks it
+        begins[name] |= {one.name for one in columns}
     for name in TABLES:
         texts = {column.name for column in TEXTS.get(name, ())}
         rest = [column for column in columns_of(name, True) if column.name not in begins[name]]

@@ -308,9 +308,13 @@ def mean_over_days(days: Iterable[Day], metric: DayMetric, role: str | None = No
 
     role: only days whose Sheriff holds it.
     """
-    of_role = [day for day in days if role is None or led_by(day, role)]
-    values = [value for day in of_role if (value := metric(day)) is not None]
+    values = values_by_day((day for day in days if role is None or led_by(day, role)), metric).values()
     return sum(values) / len(values) if values else None
+
+
+def values_by_day(days: Iterable[Day], metric: DayMetric) -> dict[int, float]:
+    """Round → the metric of each day that has it."""
+    return {day.round: value for day in days if (value := metric(day)) is not None}
 
 
 def _peer_ratios_of_role(day: Day, role: str) -> list[float]:

@@ -55,6 +55,8 @@ PartKey = tuple[str | int, ...]
 """The key of a part of a measure, such as a role, or a day and two roles."""
 Counting = Callable[[ObservedGame], Sums | None]
 SplitCounting = Callable[[ObservedGame], Mapping[PartKey, Sums | None]]
+DayValues = Callable[[ObservedGame], Mapping[int, float]]
+"""Round → value, of each day of a game that has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +207,8 @@ class Measure:
     compared: bool = False
     also: str = ""
     """The units of n if `Formula.either` uses the second sums."""
+    day_values: DayValues | None = None
+    """The values by day, of a measure whose value in a game is their mean; None for any other."""
 
     @property
     def by_deal(self) -> bool:

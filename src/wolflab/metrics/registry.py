@@ -22,7 +22,7 @@ from .behaviours import BEHAVIOURS, SIDES, SideName, TrustTable
 from .conduct import ADVISED, NOT_ADVISED, SpokenTruth
 from .days import Day
 from .deduction import CONFIDENCES, AskedGuess, RoleGuess
-from .leadership import DayMetric, dc, dc_others, dc_retest, dc_words, mean_over_days, ratio
+from .leadership import DayMetric, dc, dc_others, dc_retest, dc_words, mean_over_days, ratio, values_by_day
 from .measure import (
     APART,
     EITHER,
@@ -43,6 +43,7 @@ from .measure import (
     SHARE,
     WON_OVER,
     Counting,
+    DayValues,
     Formula,
     Group,
     Measure,
@@ -153,13 +154,22 @@ def rounds(game: ObservedGame) -> Sums:
 # -- leadership -------------------------------------------------------------------------------------
 
 
-def _leading(name: str, label: str, says: str, metric: DayMetric, **fields: Any) -> None:
-    """A mean over days within a game (002: 1/T Σ_t), then over games."""
+def _over_days(name: str, label: str, section: Section, says: str, values: DayValues, **fields: Any) -> None:
+    """Add a mean over days within a game (002: 1/T Σ_t), then over games."""
 
     def counts(game: ObservedGame) -> Sums | None:
-        return _one(mean_over_days(game.days, metric))
+        by_day = values(game).values()
+        return _one(sum(by_day) / len(by_day)) if by_day else None
 
-    _enter(name, label, MEAN, "leadership", says, counts, **fields)
+    _enter(name, label, MEAN, section, says, counts, day_values=values, **fields)
+
+
+def _of_days(metric: DayMetric) -> DayValues:
+    return lambda game: values_by_day(game.days, metric)
+
+
+def _leading(name: str, label: str, says: str, metric: DayMetric, **fields: Any) -> None:
+    _over_days(name, label, "leadership", says, _of_days(metric), **fields)
 
 
 _believing = partial(_leading, unit="plain", stratified="always")
@@ -399,12 +409,12 @@ def _of_person(
 ) -> None:
     """A mean over the days on which the person voted, then over games (002 §4.3)."""
 
-    def counts(game: ObservedGame) -> Sums | None:
+    def values(game: ObservedGame) -> Mapping[int, float]:
         seat = game.person
         assert seat is not None
-        return _one(mean_over_days(game.days_of_person, lambda day: metric(day, seat)))
+        return values_by_day(game.days_of_person, lambda day: metric(day, seat))
 
-    _enter(name, label, MEAN, "people", says, counts, **fields)
+    _over_days(name, label, "people", says, values, **fields)
 
 
 _of_person(
@@ -554,10 +564,7 @@ for _of in GUESSED_BY:
 
 
 def _asked_trust(name: str, label: str, says: str, metric: DayMetric, **fields: Any) -> None:
-    def counts(game: ObservedGame) -> Sums | None:
-        return _one(mean_over_days(game.days, metric))
-
-    _enter(name, label, MEAN, "asked", says, counts, **fields)
+    _over_days(name, label, "asked", says, _of_days(metric), **fields)
 
 
 _asked_trust(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -30,6 +30,7 @@ from .observed import NOTHING_MORE, MeasuringOptions, ObservedGame
 from .play import player_labels
 from .registry import MEASURES, SPLITS
 
+AnyRow = TypeVar("AnyRow", bound="GameSums")
 Status = Literal["done", "void", "planned", "unfinished", "failed"]
 """The status of a planned game."""
 
@@ -42,11 +43,9 @@ reading of statements): older rows are then counted again.
 """
 
 
-class MeasureRow(msgspec.Struct, array_like=True):
-    """The row of one game. sums: of all measures of `MEASURES`, concatenated, None where the game contributes
-    nothing. parts: index in `SPLITS` → (key, sums), None for a missing case. ratio_null: see
-    `leadership.ratio_null_of_game`. choices: study → decisions. sheriff: the role of the first Sheriff, or of
-    the player drawn to become it; "" without one.
+class GameSums(msgspec.Struct, array_like=True):
+    """The beginning of a row, which lists of many games read alone. sums: of all measures of `MEASURES`,
+    concatenated, None where the game contributes nothing.
     """
 
     ruleset: str
@@ -54,15 +53,6 @@ class MeasureRow(msgspec.Struct, array_like=True):
     instrument: bool
     groups: tuple[Group, ...]
     sums: list[float | None]
-    parts: dict[int, list[tuple[PartKey, Sums | None]]]
-    ratio_null: tuple[float, float, float] | None = None
-    choices: dict[str, tuple[StudiedDecision, ...]] = {}
-    sheriff: str = ""
-
-    @property
-    def sheriff_is_wolf(self) -> bool:
-        """Whether the first Sheriff is a Werewolf."""
-        return self.sheriff != "" and ROLES[self.sheriff].wolf
 
     @property
     def winner(self) -> bool | None:
@@ -74,6 +64,23 @@ class MeasureRow(msgspec.Struct, array_like=True):
     def sums_of(self, name: str) -> Sequence[float | None]:
         """The sums of one measure."""
         return self.sums[COLUMNS[name]]
+
+
+class MeasureRow(GameSums, array_like=True):
+    """The row of one game. parts: index in `SPLITS` → (key, sums), None for a missing case. ratio_null: see
+    `leadership.ratio_null_of_game`. choices: study → decisions. sheriff: the role of the first Sheriff, or of
+    the player drawn to become it; "" without one.
+    """
+
+    parts: dict[int, list[tuple[PartKey, Sums | None]]]
+    ratio_null: tuple[float, float, float] | None = None
+    choices: dict[str, tuple[StudiedDecision, ...]] = {}
+    sheriff: str = ""
+
+    @property
+    def sheriff_is_wolf(self) -> bool:
+        """Whether the first Sheriff is a Werewolf."""
+        return self.sheriff != "" and ROLES[self.sheriff].wolf
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,17 +178,35 @@ def _sheriff(record: GameRecord) -> str:
     return "" if first is None else record.roles[first]
 
 
+class GameValue(NamedTuple):
+    """A measure in one game. value: of the game's sums alone; None where they give none. n: how much the game
+    adds to the measure's n, in these units; 0: it is not counted. Some games are counted and have no value
+    alone: a game has the watched seat on one side, and `watched_win` is the mean of both.
+    """
+
+    value: float | None
+    n: int
+    units: str
+
+
+def game_value(row: GameSums, name: str) -> GameValue:
+    """A measure's value in this game."""
+    measure = MEASURES[name]
+    how, units = measure.how, measure.units
+    sums = [value for value in row.sums_of(name) if value is not None]
+    if not sums:
+        return GameValue(None, 0, units)
+    if how.either:
+        sums, units = (sums[:2], units) if sums[1] else (sums[2:], measure.also or units)
+    value = float(how.statistic(np.array([sums], np.float64))[0])
+    n = sums[how.n] + (sums[how.other] if how.counted and how.other is not None else 0.0)
+    return GameValue(value if math.isfinite(value) else None, round(n), units)
+
+
 def game_values(row: MeasureRow) -> dict[str, float]:
     """The value of each measure in this game, by name, without measures that it does not have."""
-    values = {}
-    for name, measure in MEASURES.items():
-        sums = [math.nan if value is None else value for value in row.sums_of(name)]
-        if measure.how.either:
-            sums = sums[:2] if sums[1] else sums[2:]
-        value = float(measure.how.statistic(np.array([sums], np.float64))[0])
-        if math.isfinite(value):
-            values[name] = value
-    return values
+    values = ((name, game_value(row, name).value) for name in MEASURES)
+    return {name: value for name, value in values if value is not None}
 
 
 def groups_of_game(game: ObservedGame) -> frozenset[Group]:
@@ -203,6 +228,7 @@ def groups_of_game(game: ObservedGame) -> frozenset[Group]:
 # -- encoding ---------------------------------------------------------------------------------------
 
 _encoder, _decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(MeasureRow)
+_sums_decoder = msgspec.msgpack.Decoder(GameSums)
 
 
 def encode_row(row: MeasureRow) -> bytes:
@@ -224,8 +250,17 @@ def _whole(value: float | None) -> Any:
 
 def decode_row(data: bytes) -> MeasureRow:
     """The row that `encode_row` wrote. Raises RecordError for invalid data."""
+    return _decoded(_decoder, data)
+
+
+def decode_sums(data: bytes) -> GameSums:
+    """The beginning of such a row, in a fifth of the time. Raises RecordError for invalid data."""
+    return _decoded(_sums_decoder, data)
+
+
+def _decoded(decoder: msgspec.msgpack.Decoder[AnyRow], data: bytes) -> AnyRow:
     try:
-        row = _decoder.decode(decompressed(data))
+        row = decoder.decode(decompressed(data))
     except (ValueError, msgspec.MsgspecError) as error:
         raise RecordError(f"what is kept of the game for reports cannot be read ({error})") from error
     if len(row.sums) != WIDTH:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from ...metrics.measure import Measure, Unit
+from ...metrics.registry import MEASURES
 from ...text.replies.finish import FinishReason
 
 ColumnKind = Literal["integer", "number", "text", "yes or no"]
@@ -319,7 +321,23 @@ TEXTS: Mapping[str, tuple[Column, ...]] = {
 }
 """Columns that a table has only with `texts`."""
 
+_UNITS: Mapping[Unit, str] = {"share": "0 to 1", "out_of": "0 to 1", "points": "-1 to 1", "usd": "USD"}
+
+
+def _of_measure(measure: Measure) -> Column:
+    return Column(measure.name, "number", f"{measure.label}: {measure.says}", _UNITS.get(measure.unit, ""))
+
+
+_OF_GAMES = {column.name for column in TABLES["games"]}
+OF_MEASURES: Mapping[str, tuple[Column, ...]] = {
+    "games": tuple(_of_measure(one) for one in MEASURES.values() if one.name not in _OF_GAMES),
+    "days": tuple(_of_measure(one) for one in MEASURES.values() if one.day_values is not None),
+}
+"""The measures that a table has as columns, behind its own: in `games` those whose name is not taken by a
+column that says the same, such as `rounds`; in `days` those that are means over days.
+"""
+
 
 def columns_of(table: str, texts: bool = False) -> tuple[Column, ...]:
     """The columns of a table. texts: include prompts and replies."""
-    return TABLES[table] + (TEXTS.get(table, ()) if texts else ())
+    return TABLES[table] + OF_MEASURES.get(table, ()) + (TEXTS.get(table, ()) if texts else ())

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,10 @@ from ...agents.choosing import noted_choice
 from ...errors import StoreError
 from ...metrics.behaviours.deception import statement_truths
 from ...metrics.behaviours.detector_view import DetectorView, Statement
+from ...metrics.observed import ObservedGame
 from ...metrics.play import label_of, last_taken_in, mistakes_in, player_label, reported_models
+from ...metrics.registry import MEASURES
+from ...metrics.rows import MeasureRow, game_value
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
 from ...rules import (
@@ -44,13 +48,14 @@ from ...usage import CallTotals, Usage
 from ..labels.annotate import KeyRow, read_key
 from ..plans.prices import Prices, prices_of, prices_of_all, unpriced
 from ..plans.specs import PERSON
+from ..runs.counting import measuring_options, rows_of
 from ..runs.game import StoredGame
 from ..runs.prompts import answered_by_person
 from ..storage.call_store import CallStore, StoredAttempt
 from ..storage.store import GameRow, Place, Store, StudySitting, asker
 from ..studies.training import trained_games
 from .answers import GivenAnswer, StudyAnswers
-from .columns import DataRow, DataValue
+from .columns import OF_MEASURES, DataRow, DataValue
 
 
 class DataSource(NamedTuple):
@@ -104,9 +109,10 @@ class _Run:
 
 @dataclass
 class _Game(StoredGame):
-    """One game of a run, for the tables."""
+    """One game of a run, for the tables. measured: its row, for the tables with measures."""
 
     run: _Run
+    measured: MeasureRow | None = None
 
     @property
     def prices(self) -> Prices:
@@ -153,9 +159,10 @@ def _place(row: GameRow) -> DataRow:
 def data_rows(source: DataSource, tables: Sequence[str]) -> Iterator[tuple[str, DataRow]]:
     """(table, row) of these tables, in the order of games, then of tables. Rows of no game come last."""
     with Store.open_for_reading(source.run) as store:
-        run = _Run(store, source.texts)
-        for row in store.games():
-            game = _Game(run.store, row, run)
+        run, rows = _Run(store, source.texts), store.games()
+        measured = rows_of(store, rows) if OF_MEASURES.keys() & set(tables) else repeat(None, len(rows))
+        for row, sums in zip(rows, measured, strict=True):
+            game = _Game(run.store, row, run, sums)
             for table in tables:
                 yield from ((table, made) for made in _MAKERS.get(table, _none)(game))
         yield from ((table, made) for table, made in _outside_games(run) if table in tables)
@@ -195,6 +202,10 @@ def _games(game: _Game) -> Iterator[DataRow]:
         "trained": game.run.trained.get(row.id),
         "wording": game.store.experiment.wording(row.condition, row.deal, row.repeat),
         **_forked(game),
+        **{
+            column.name: None if game.measured is None else game_value(game.measured, column.name).value
+            for column in OF_MEASURES["games"]
+        },
     }
 
 
@@ -246,9 +257,22 @@ def _players(game: _Game) -> Iterator[DataRow]:
 
 
 def _days(game: _Game) -> Iterator[DataRow]:
-    record = game.record
-    if record is None:
+    record, measured = game.record, game.measured
+    if record is None or measured is None:
         return
+    observed = ObservedGame(record, measuring_options(game.store.experiment, game.row.condition), {})
+    values: dict[str, Mapping[Any, float]] = {
+        column.name: measure.day_values(observed)
+        if (measure := MEASURES[column.name]).day_values is not None and measure.group in measured.groups
+        else {}
+        for column in OF_MEASURES["days"]
+    }
+    for day in _counted_days(game, record):
+        yield day | {name: by_round.get(day["round"]) for name, by_round in values.items()}
+
+
+def _counted_days(game: _Game, record: GameRecord) -> Iterator[DataRow]:
+    """The rows without measures."""
     day: DataRow | None = None
     for event, facts in with_facts(record.ruleset, record.events):
         if isinstance(event, DayBroke):

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 from ...metrics.play import ReportedCalls, reported_models
+from ...metrics.rows import GameValue
 from .call_store import CallStore
 
-GameSort = Literal["game", "condition", "deal", "status", "rounds", "seconds", "tokens"]
+GameSort = Literal["game", "condition", "deal", "status", "rounds", "seconds", "tokens", "measure"]
 EndedBy = Literal["village", "werewolves", "nobody"]
 """The side that won, or neither."""
 STATUSES = ("done", "void", "planned", "unfinished", "failed")
@@ -31,6 +32,7 @@ _ORDER: dict[GameSort, str] = {
     "rounds": "rounds_of(id)",
     "seconds": "seconds",
     "tokens": f"(SELECT sum(prompt_tokens + completion_tokens) {_TOTALS})",
+    "measure": "value_of(id)",
 }
 _REASONS = 50
 """The most different errors that are listed."""
@@ -45,11 +47,20 @@ class GameEnd(NamedTuple):
 
 EndOf = Callable[[int], GameEnd | None]
 """Game number → its end; None for a game that is not over, void or unknown."""
+ValueOf = Callable[[int], GameValue | None]
+"""Game number → its value of the measure of the filter; None for a game that is not over, or unknown."""
+
+
+def nothing_known(number: int) -> None:
+    """The end and the value of any game, where rows are not read."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameFilter:
-    """A filter and an order of games. None: any. why: the error with which they stopped."""
+    """A filter and an order of games. None: any. why: the error with which they stopped. measure: the subject
+    of `counted` and of the order "measure". counted: "yes": only games that the measure counts. baseline: a
+    second condition beside the first.
+    """
 
     condition: str | None = None
     deal: int | None = None
@@ -57,6 +68,9 @@ class GameFilter:
     result: EndedBy | None = None
     model: str | None = None
     why: str | None = None
+    measure: str | None = None
+    counted: str | None = None
+    baseline: str | None = None
     sort: GameSort = "game"
     down: bool = False
 
@@ -64,16 +78,19 @@ class GameFilter:
         """The WHERE clause in SQL and its values."""
         parts: list[str] = []
         values: list[str | int] = []
-        for part, value in (
-            ("condition = ?", self.condition),
+        for part, *given in (
+            ("condition IN (?, ?)", self.condition, self.baseline or self.condition),
             ("deal = ?", self.deal),
             (f"error = ? AND {_STOPPED}", self.why),
             (f"EXISTS (SELECT 1 {_TOTALS} AND model = ?)", self.model),
             ("ended_by(id) = ?", self.result),
         ):
-            if value is not None:
+            told = [value for value in given if value is not None]
+            if told:
                 parts.append(part)
-                values.append(value)
+                values += told
+        if self.counted is not None:
+            parts.append("is_counted(id)")
         if self.status == STOPPED:
             parts.append(_STOPPED)
         elif self.status is not None:
@@ -173,23 +190,33 @@ class RunOverview(CallStore):
         )
         return [StopCause(*row) for row in rows]
 
-    def count(self, wanted: GameFilter, end_of: EndOf) -> int:
+    def count(
+        self, wanted: GameFilter, end_of: EndOf = nothing_known, value_of: ValueOf = nothing_known
+    ) -> int:
         """The number of games that match."""
-        self._know(end_of)
+        self._know(end_of, value_of)
         where, values = wanted.where()
         n: int = self._db.execute(f"SELECT count(*) FROM games {where}", values).fetchone()[0]
         return n
 
-    def page(self, wanted: GameFilter, end_of: EndOf, first: int, most: int) -> list[ListedGame]:
-        """The matching games from index `first` on, at most `most`."""
-        self._know(end_of)
+    def page(
+        self,
+        wanted: GameFilter,
+        first: int,
+        most: int,
+        end_of: EndOf = nothing_known,
+        value_of: ValueOf = nothing_known,
+    ) -> list[ListedGame]:
+        """The matching games from index `first` on, at most `most`. Games without a value come last."""
+        self._know(end_of, value_of)
         where, values = wanted.where()
         direction = "DESC" if wanted.down else "ASC"
+        last = f"{_ORDER['measure']} IS NULL, " if wanted.sort == "measure" else ""
         # First the ids, then their columns: SQLite would compute the totals of all games before it sorts.
         ids = [
             number
             for (number,) in self._db.execute(
-                f"SELECT id FROM games {where} ORDER BY {_ORDER[wanted.sort]} {direction}, id "
+                f"SELECT id FROM games {where} ORDER BY {last}{_ORDER[wanted.sort]} {direction}, id "
                 "LIMIT ? OFFSET ?",
                 [*values, most, first],
             )
@@ -215,23 +242,26 @@ class RunOverview(CallStore):
         )
         return [ListedGame(*row) for row in found if row is not None]
 
-    def kept(self, ids: Sequence[int] | None = None) -> Iterator[tuple[int, str, str, bytes]]:
-        """(game, condition, version, row) of done games with a stored row: of these numbers, or all."""
-        ask = (
-            "SELECT rows.game, condition, version, data FROM rows JOIN games ON id = rows.game "
-            "WHERE status = 'done'"
-        )
+    def kept(
+        self, statuses: Sequence[str], ids: Sequence[int] | None = None, condition: str | None = None
+    ) -> Iterator[tuple[int, str, str, bytes]]:
+        """(game, condition, version, row) of games of these statuses with a stored row: of these numbers, or
+        all of a condition (None: all).
+        """
+        where, values = _with_status(statuses, condition)
+        ask = f"SELECT rows.game, condition, version, data FROM rows JOIN games ON id = rows.game {where}"
         if ids is None:
-            yield from self._db.execute(ask)
+            yield from self._db.execute(ask, values)
         for number in ids or ():
-            yield from self._db.execute(f"{ask} AND rows.game = ?", (number,))
+            yield from self._db.execute(f"{ask} AND rows.game = ?", (*values, number))
 
-    def done(self) -> list[int]:
-        """The numbers of all done games."""
-        return [number for (number,) in self._db.execute("SELECT id FROM games WHERE status = 'done'")]
+    def over(self, statuses: Sequence[str], condition: str | None = None) -> list[int]:
+        """The numbers of the games of these statuses: of a condition (None: all)."""
+        where, values = _with_status(statuses, condition)
+        return [number for (number,) in self._db.execute(f"SELECT id FROM games {where}", values)]
 
-    def _know(self, end_of: EndOf) -> None:
-        """Define the SQL functions for the end of a game."""
+    def _know(self, end_of: EndOf, value_of: ValueOf) -> None:
+        """Define the SQL functions for the end of a game and its value of a measure."""
 
         def by(number: int) -> str | None:
             end = end_of(number)
@@ -241,5 +271,23 @@ class RunOverview(CallStore):
             end = end_of(number)
             return None if end is None else end.rounds
 
+        def value(number: int) -> float | None:
+            found = value_of(number)
+            return None if found is None else found.value
+
+        def is_counted(number: int) -> bool:
+            found = value_of(number)
+            return found is not None and found.n > 0
+
         self._db.create_function("ended_by", 1, by)
         self._db.create_function("rounds_of", 1, rounds)
+        self._db.create_function("value_of", 1, value)
+        self._db.create_function("is_counted", 1, is_counted)
+
+
+def _with_status(statuses: Sequence[str], condition: str | None) -> tuple[str, list[str]]:
+    """The WHERE clause of games with these statuses, and its values."""
+    where = f"WHERE status IN ({', '.join('?' * len(statuses))})"
+    return (
+        (where, [*statuses]) if condition is None else (f"{where} AND condition = ?", [*statuses, condition])
+    )

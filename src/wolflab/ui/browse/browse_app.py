@@ -7,6 +7,7 @@ from __future__ import annotations
 import hmac
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from html import escape
 from http import HTTPStatus
@@ -21,6 +22,7 @@ from starlette.staticfiles import StaticFiles
 
 from ...errors import WolflabError
 from ...files import read_file
+from ...metrics.measure import Measure
 from ..replay.replay_page import SERVED_POLICY, replay_of
 from ..report.links import with_active_links
 from ..web.access import address, up
@@ -138,8 +140,11 @@ def _take_run(request: Request, index: RunIndex) -> Response:
     run = _run(request, index)
     form = ""
     if run.kind not in ("training", "calls"):
+        measures: Sequence[Measure] = ()
+        with suppress(WolflabError):  # a run whose experiment cannot be read has games, and no measures
+            measures = index.rows(run).measures
         with looking(run) as overview:
-            form = games_form(overview, index.counts(run).by, GamesAsked())
+            form = games_form(overview, index.counts(run).by, measures, GamesAsked())
     return _html(run_page(index, run, form))
 
 

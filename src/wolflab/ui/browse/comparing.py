@@ -117,7 +117,7 @@ def _choice(run: IndexedRun, first: int) -> str:
         if not found:
             raise Refused(404, f"there is no game {first} in {run.name}")
         wanted = GameFilter(deal=found[0].deal)
-        games = overview.page(wanted, lambda number: None, 0, _SAME_DEAL)
+        games = overview.page(wanted, 0, _SAME_DEAL)
     rows = [_offered(game, first) for game in games if game.id != first]
     head = page_head(
         f"Compare game {first}",

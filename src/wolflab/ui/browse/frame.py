@@ -7,7 +7,7 @@ from __future__ import annotations
 import base64
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -67,13 +67,28 @@ def leading_table(caption: str, heads: TableRow, rows: Sequence[TableRow], left:
     return _OWN_LINK.sub('<a class="down" href="', made)
 
 
-def choices(label: str, name: str, values: Iterable[tuple[str, str]], chosen: str) -> str:
-    """A select field with its label. values: (value, words) each."""
-    options = "".join(
-        f'<option value="{escape(value)}"{" selected" if value == chosen else ""}>{escape(words)}</option>'
-        for value, words in values
+def choices(
+    label: str,
+    name: str,
+    values: Iterable[tuple[str, str]],
+    chosen: str,
+    groups: Mapping[str, Sequence[tuple[str, str]]] | None = None,
+) -> str:
+    """A select field with its label. values: (value, words) each. groups: further ones below, under a title
+    each.
+    """
+
+    def options(some: Iterable[tuple[str, str]]) -> str:
+        return "".join(
+            f'<option value="{escape(value)}"{" selected" * (value == chosen)}>{escape(words)}</option>'
+            for value, words in some
+        )
+
+    inner = options(values) + "".join(
+        f'<optgroup label="{escape(title)}">{options(some)}</optgroup>'
+        for title, some in (groups or {}).items()
     )
-    return f'<label>{escape(label)} <select name="{escape(name)}">{options}</select></label>'
+    return f'<label>{escape(label)} <select name="{escape(name)}">{inner}</select></label>'
 
 
 def ago(when: float) -> str:

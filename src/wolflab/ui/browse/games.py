@@ -9,22 +9,28 @@ from typing import get_args
 from urllib.parse import urlencode
 
 from ...errors import WolflabError
-from ...lab.runs.ends import GameEnds
+from ...lab.runs.read_rows import ReadRows, RunRows
 from ...lab.storage.overview import (
     RESULTS,
     SORTS,
     STATUSES,
     STOPPED,
     EndedBy,
+    GameEnd,
     GameFilter,
     GameSort,
     ListedGame,
     RunOverview,
+    nothing_known,
 )
-from ..report.numbers import number
+from ...metrics.measure import Measure
+from ...metrics.registry import MEASURES, unknown_measure
+from ...metrics.rows import GameValue
+from ..report.measures import SECTION_TITLES
+from ..report.numbers import NO_NUMBER, UNKNOWN, number
 from ..report.report_table import Cell, TableRow
 from ..web.refusals import Refused
-from ..wording import counted, cut, status_in_words
+from ..wording import counted, counted_units, cut, status_in_words
 from .frame import browse_page, choices, leading_table, notice_html, page_head, refreshed
 from .run_index import IndexedRun, RunIndex, looking, quoted_path
 from .run_lists import PAGE, pager
@@ -53,6 +59,7 @@ _SORT_NAMES: Mapping[GameSort, str] = {
     "rounds": "rounds",
     "seconds": "time it took",
     "tokens": "tokens",
+    "measure": "the measure",
 }
 _CHOSEN = {
     "condition": "condition",
@@ -61,9 +68,13 @@ _CHOSEN = {
     "result": "won by",
     "model": "model",
     "why": "stopped with",
+    "measure": "measure",
+    "counted": "counted by it",
+    "baseline": "compared with",
 }
 """Fields of an address that choose games, in words."""
 _ORDERS = ("up", "down")
+_COUNTED = ("yes",)
 _ERROR = 200
 """The most characters of a game's error in a row."""
 
@@ -86,9 +97,11 @@ class GamesAsked:
             ("result", result, RESULTS),
             ("sort", sort, SORTS),
             ("order", told.get("order"), _ORDERS),
+            ("counted", told.get("counted"), _COUNTED),
         ):
             if value is not None and value not in known:
                 raise Refused(422, f"{name}={value[:80]} means nothing here; use one of {', '.join(known)}")
+        _check_needs(told)
         deal = address_number(told, "deal", 0)
         wanted = GameFilter(
             told.get("condition"),
@@ -97,6 +110,9 @@ class GamesAsked:
             next((one for one in RESULTS if one == result), None),
             told.get("model"),
             told.get("why"),
+            told.get("measure"),
+            told.get("counted"),
+            told.get("baseline"),
             next(one for one in SORTS if one == sort),
             told.get("order") == "down",
         )
@@ -106,6 +122,11 @@ class GamesAsked:
         """The address with some fields changed; of the first page unless a page is named."""
         page = changes.pop("page", 1)
         wanted = replace(self.wanted, **changes)  # type: ignore[arg-type]
+        if wanted.condition is None:
+            wanted = replace(wanted, baseline=None)
+        if wanted.measure is None:
+            sort: GameSort = "game" if wanted.sort == "measure" else wanted.sort
+            wanted = replace(wanted, counted=None, sort=sort)
         fields: dict[str, object] = {
             name: value for name in _CHOSEN if (value := getattr(wanted, name)) is not None
         }
@@ -116,6 +137,20 @@ class GamesAsked:
         if page != 1:
             fields["page"] = page
         return f"games?{urlencode(fields)}" if fields else "games"
+
+
+def _check_needs(told: Mapping[str, str]) -> None:
+    """Refuse a measure that is none, and what needs a measure or a condition without it."""
+    name = told.get("measure")
+    if name is not None and (unknown := unknown_measure(name[:80])):
+        raise Refused(422, unknown)
+    needs = next(
+        (one for one, asks in (("sort", "measure"), ("counted", "yes")) if told.get(one) == asks), None
+    )
+    if told.get("baseline") and not told.get("condition"):
+        raise Refused(422, "baseline is compared with a condition; choose one too: condition=NAME")
+    if name is None and needs is not None:
+        raise Refused(422, f"{needs}={told[needs]} is about a measure; choose one too, such as measure=dc")
 
 
 def address_number(given: Mapping[str, str], name: str, least: int) -> int | None:
@@ -135,8 +170,10 @@ def check_query_fields(given: Mapping[str, str], known: Sequence[str]) -> None:
             raise Refused(422, f"{name[:80]} is not known here; an address may have {', '.join(known)}")
 
 
-def games_form(overview: RunOverview, conditions: Mapping[str, object], asked: GamesAsked) -> str:
-    """The form for choosing games, as HTML. conditions: by name."""
+def games_form(
+    overview: RunOverview, conditions: Mapping[str, object], measures: Sequence[Measure], asked: GamesAsked
+) -> str:
+    """The form for choosing games, as HTML. conditions: by name. measures: those to choose from."""
     wanted = asked.wanted
 
     def named(names: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -144,6 +181,14 @@ def games_form(overview: RunOverview, conditions: Mapping[str, object], asked: G
 
     models = named({name: name for name in overview.models()})
     statuses = named({**{one: status_in_words(one) for one in STATUSES}, STOPPED: "stopped, with a reason"})
+    by_section: dict[str, list[tuple[str, str]]] = {}
+    for measure in measures:
+        by_section.setdefault(SECTION_TITLES[measure.section], []).append((measure.name, measure.label))
+    counted_by = [("", "shown"), ("yes", "left out")]
+    of_measures = [
+        choices("Measure", "measure", [("", "none")], wanted.measure or "", by_section),
+        choices("Games it does not count", "counted", counted_by, wanted.counted or ""),
+    ]
     fields = [
         choices("Condition", "condition", named({name: name for name in conditions}), wanted.condition or ""),
         choices("Status", "status", statuses, wanted.status or ""),
@@ -151,11 +196,13 @@ def games_form(overview: RunOverview, conditions: Mapping[str, object], asked: G
         choices("Model", "model", models, wanted.model or "") if len(models) > 2 else "",
         '<label>Deal <input name="deal" inputmode="numeric" size="6" '
         f'value="{"" if wanted.deal is None else wanted.deal}"></label>',
+        *(of_measures if measures else []),
         choices("Sorted by", "sort", [(one, _SORT_NAMES[one]) for one in SORTS], wanted.sort),
         choices("Order", "order", [("", "upwards"), ("down", "downwards")], "down" if wanted.down else ""),
     ]
-    if wanted.why is not None:
-        fields.append(f'<input type="hidden" name="why" value="{escape(wanted.why)}">')
+    for name, value in (("why", wanted.why), ("baseline", wanted.baseline)):
+        if value is not None:
+            fields.append(f'<input type="hidden" name="{name}" value="{escape(value)}">')
     return (
         f'<form class="choose" action="games" method="get">{"".join(fields)}'
         '<button type="submit">Show games</button></form>'
@@ -164,30 +211,30 @@ def games_form(overview: RunOverview, conditions: Mapping[str, object], asked: G
 
 def games_page(index: RunIndex, run: IndexedRun, asked: GamesAsked) -> str:
     """The page."""
-    counts = index.counts(run)
-    unknown = ""
+    counts, wanted, notices = index.counts(run), asked.wanted, ""
     try:
-        ends: GameEnds | None = index.ends(run)
+        kept: RunRows | None = index.rows(run)
     except WolflabError as error:
-        ends, unknown = None, notice_html(f"Who won is not told: {error}")
-    end_of = ends or (lambda number: None)
-    wanted = asked.wanted
+        kept = None
+        untold = "Who won is not told" if wanted.measure is None else "Who won and the measure are not told"
+        notices = notice_html(f"{untold}: {error}")
+    end_of = nothing_known if kept is None else kept.ends
+    value_of = nothing_known if kept is None or wanted.measure is None else kept.values(wanted.measure)
     with looking(run) as overview:
-        if ends is not None and (wanted.result is not None or wanted.sort == "rounds"):
-            ends.look(overview)
-            if missing := ends.unknown(overview.done()):
-                unknown = notice_html(
-                    f"Of {counted(missing, 'game')} it is not known who won: other measures were counted "
-                    f"when they were played. This counts them: wolflab report {quoted_path(run)}"
-                )
-        total = overview.count(wanted, end_of)
+        if wanted.result is not None or wanted.sort == "rounds":
+            notices += _all_read(end_of, overview, run, wanted, "it is not known who won")
+        if wanted.counted is not None or wanted.sort == "measure":
+            notices += _all_read(value_of, overview, run, wanted, "the value is not known")
+        total = overview.count(wanted, end_of, value_of)
         pages = max(1, -(-total // PAGE))
         page = min(asked.page, pages)
-        shown = overview.page(wanted, end_of, (page - 1) * PAGE, PAGE)
-        if ends is not None:
-            ends.look(overview, [game.id for game in shown if game.status == "done"])
-        form = games_form(overview, counts.by, asked)
-    rows: list[TableRow] = [_row(game, end_of(game.id)) for game in shown]
+        shown = overview.page(wanted, (page - 1) * PAGE, PAGE, end_of, value_of)
+        for reading, statuses in ((end_of, ("done",)), (value_of, ("done", "void"))):
+            if isinstance(reading, ReadRows):
+                reading.look(overview, [game.id for game in shown if game.status in statuses])
+        form = games_form(overview, counts.by, () if kept is None else kept.measures, asked)
+    measure = None if wanted.measure is None else MEASURES[wanted.measure]
+    rows = [_row(game, end_of(game.id), measure, value_of(game.id)) for game in shown]
     first = (page - 1) * PAGE + 1
     caption = f"Games {first:,} to {first + len(shown) - 1:,} of {total:,}" if shown else "No games"
     table = (
@@ -195,8 +242,22 @@ def games_page(index: RunIndex, run: IndexedRun, asked: GamesAsked) -> str:
     )
     steps = pager(page, pages, lambda n: asked.address(page=n))
     live = not counts.finished
-    body = page_head("Games", _chosen(asked)) + form + unknown + refreshed(table, live) + steps
+    body = page_head("Games", _chosen(asked)) + form + notices + refreshed(table, live) + steps
     return browse_page(f"Games of {run.name}", body, [("../../", "All runs"), ("./", run.name)], live)
+
+
+def _all_read(
+    reading: object, overview: RunOverview, run: IndexedRun, wanted: GameFilter, untold: str
+) -> str:
+    """Read the rows that a filter or an order needs. Returns a notice, if some cannot be read."""
+    condition = wanted.condition if wanted.baseline is None else None
+    missing = reading.look(overview, condition=condition) if isinstance(reading, ReadRows) else 0
+    if not missing:
+        return ""
+    return notice_html(
+        f"Of {counted(missing, 'game')} {untold}: other measures were counted when they were "
+        f"played. This counts them: wolflab report {quoted_path(run)}"
+    )
 
 
 def _chosen(asked: GamesAsked) -> str:
@@ -206,7 +267,8 @@ def _chosen(asked: GamesAsked) -> str:
         value = getattr(asked.wanted, name)
         if value is not None:
             lift = escape(asked.address(**{name: None}))
-            shown = escape(cut(str(WON.get(value, status_in_words(value))), _ERROR))
+            told = MEASURES[value].label if name == "measure" else WON.get(value, status_in_words(value))
+            shown = escape(cut(str(told), _ERROR))
             said.append(
                 f"{words} <b><bdi>{shown}</bdi></b> "
                 f'(<a href="{lift}">any<span class="unseen"> {words}</span></a>)'
@@ -216,32 +278,51 @@ def _chosen(asked: GamesAsked) -> str:
 
 def _heads(asked: GamesAsked) -> list[Cell | str]:
     """The heads. A sortable one links to that order, and the second time to the reverse."""
+    words_of = dict(_HEADS)
+    hints: dict[str, str] = {}
+    if asked.wanted.measure is not None:
+        measure = MEASURES[asked.wanted.measure]
+        words_of = {"game": "game", "measure": measure.label, **words_of}
+        hints = {"measure": measure.says}
     heads: list[Cell | str] = []
-    for key, words in _HEADS.items():
+    for key, words in words_of.items():
         sort = next((one for one in get_args(GameSort) if one == key), None)
         if sort is None:
             heads.append(words)
             continue
         now = asked.wanted.sort == sort
         arrow = (" ↓" if asked.wanted.down else " ↑") if now else ""
-        heads.append(Cell(words + arrow, to=asked.address(sort=sort, down=now and not asked.wanted.down)))
+        to = asked.address(sort=sort, down=now and not asked.wanted.down)
+        heads.append(Cell(words + arrow, to=to, hint=hints.get(key, "")))
     return heads
 
 
-def _row(game: ListedGame, end: object) -> TableRow:
-    by, rounds = end if isinstance(end, tuple) else (None, None)
+def _row(game: ListedGame, end: GameEnd | None, measure: Measure | None, value: GameValue | None) -> TableRow:
     over = game.status in ("done", "void")
     error = (cut(game.error, _ERROR),) if game.error and not over else ()
     return [
         Cell(str(game.id), to=f"replay/{game.id}.html"),
+        *([] if measure is None else [_value_cell(measure, value) if over else NO_NUMBER]),
         Cell(game.condition, to=f"games?{urlencode({'condition': game.condition})}"),
         Cell(str(game.deal), to=f"games?{urlencode({'deal': game.deal})}"),
         str(game.repeat),
         Cell(status_in_words(game.status), under=error, look="yes" if error else ""),
-        WON[by] if by is not None else "–",
-        str(rounds) if rounds is not None else "–",
+        "–" if end is None else WON[end.by],
+        "–" if end is None else str(end.rounds),
         f"{game.seconds:.1f}" if game.seconds is not None else "–",
         number(game.calls, "count"),
         number(game.tokens, "large"),
         Cell("compare", to=f"compare?a={game.id}") if over else "",
     ]
+
+
+def _value_cell(measure: Measure, value: GameValue | None) -> Cell:
+    """A measure in a finished game. value: None if it is not known."""
+    if value is None:
+        return Cell(UNKNOWN)
+    if not value.n:
+        return NO_NUMBER
+    text = "no value" if value.value is None else number(value.value, measure.unit)
+    if measure.signed and value.value is not None and value.value > 0:
+        text = f"+{text}"
+    return Cell(text, under=() if value.units == "games" else (counted_units(value.n, value.units),))

@@ -23,7 +23,7 @@ from ...files import opened_file
 from ...lab.plans.specs import PERSON
 from ...lab.plans.tournament_plan import FILE as TOURNAMENT
 from ...lab.results.costs import cost_without_prices, run_cost
-from ...lab.runs.ends import GameEnds
+from ...lab.runs.read_rows import RunRows
 from ...lab.storage.overview import RunCounts, RunOverview
 from ...lab.storage.run_files import TRAINING, held_elsewhere, is_held, refuse_learned, unusable
 from ...lab.storage.store import GameRow, Store
@@ -83,7 +83,7 @@ class RunIndex:
     _paths: dict[str, Path] = field(default_factory=dict)
     _counts: dict[Path, tuple[object, tuple[RunCounts, Cost]]] = field(default_factory=dict)
     _titles: dict[Path, tuple[object, RunTitle]] = field(default_factory=dict)
-    _ends: dict[Path, tuple[object, GameEnds]] = field(default_factory=dict)
+    _rows: dict[Path, tuple[object, RunRows]] = field(default_factory=dict)
     _watched: dict[Path, tuple[float, int]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
@@ -182,13 +182,13 @@ class RunIndex:
         more = counts.over - over
         return (time.monotonic() - since) / more * (counts.of() - counts.over) if more > 0 else None
 
-    def ends(self, run: IndexedRun) -> GameEnds:
-        """The results of a run's games, kept until another run takes its place."""
+    def rows(self, run: IndexedRun) -> RunRows:
+        """What was read from the rows of a run's games, kept until another run takes its place."""
         stamp = _stamp(run.path / "experiment.yaml"), os.stat(run.path / _DATABASE).st_ino
-        kept = self._ends.get(run.path)
+        kept = self._rows.get(run.path)
         if kept is None or kept[0] != stamp:
             with Store.open_for_reading(run.path) as store:
-                kept = self._ends[run.path] = (stamp, GameEnds(store.experiment))
+                kept = self._rows[run.path] = (stamp, RunRows(store.experiment))
         return kept[1]
 
 

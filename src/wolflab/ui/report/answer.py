@@ -24,7 +24,8 @@ from ..wording import counted
 from .blocks import PagePart
 from .choices import chosen_first
 from .figures import ForestRow, Panel, forest, on_page
-from .measures import difference_kind, is_percent, measure_name, panel
+from .links import NO_LINKS, Links, inactive_link
+from .measures import counted_games, difference_kind, is_percent, measure_name, panel
 from .numbers import interval, number, p_value, shown
 
 _MOST = 6
@@ -39,12 +40,14 @@ NOT_YET = "Not answered yet: no game is over."
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One estimate. says: the verdict as a sentence. estimate: value, interval and p. needed: what more games
-    would show; "" where nothing is open.
+    would show; "" where nothing is open. of: the measure, the condition and, of a difference, the baseline
+    whose games were counted.
     """
 
     says: str
     estimate: str
     needed: str = ""
+    of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +145,10 @@ def _compared(contrast: Contrast) -> Finding:
     p = contrast.p if contrast.primary else contrast.p_holm
     tested = "" if p is None else f", p{'' if contrast.primary else ' (Holm)'} {_p(p)}"
     return Finding(
-        says, f"{here} − {base}: {_estimate(found, contrast.metric, difference=True)}{tested}", needed
+        says,
+        f"{here} − {base}: {_estimate(found, contrast.metric, difference=True)}{tested}",
+        needed,
+        (contrast.metric, here, base),
     )
 
 
@@ -172,7 +178,7 @@ def _valued(condition: ConditionResult, measure: Measure) -> Finding:
             "different": f" It is {way} {nothing}, the value without an effect.",
             "open": f" It may be above or below {nothing}, the value without an effect.",
         }.get(verdict_beside(found, reference), "")
-    return Finding(says, _estimate(found, measure.name, difference=False))
+    return Finding(says, _estimate(found, measure.name, difference=False), of=(measure.name, condition.name))
 
 
 def _planted(summary: Summary) -> Finding:
@@ -286,12 +292,12 @@ def _reversed(found: Estimate) -> Estimate:
 # -- the page ---------------------------------------------------------------------------------------
 
 
-def answer_section(answer: QuestionAnswer) -> PagePart:
-    """The answer as the first section of a page."""
+def answer_section(answer: QuestionAnswer, links: Links = NO_LINKS) -> PagePart:
+    """The answer as the first section of a page. An estimate links to the games that it counts."""
     if not answer.findings:
         return f"<p><b>{NOT_YET}</b></p>"
     told = "".join(
-        f'<div class="finding"><p><b>{escape(finding.says)}</b></p><p>{escape(finding.estimate)}</p>'
+        f'<div class="finding"><p><b>{escape(finding.says)}</b></p><p>{_estimated(finding, links)}</p>'
         + (f'<p class="n">{escape(finding.needed)}</p>' if finding.needed else "")
         + "</div>"
         for finding in answer.findings
@@ -301,6 +307,11 @@ def answer_section(answer: QuestionAnswer) -> PagePart:
     )
     about = f'<p class="lead">{escape(answer.about)}</p>' if answer.about else ""
     return f'{told}{more}<p class="lead">{escape(answer.rests)}</p>{about}'
+
+
+def _estimated(finding: Finding, links: Links) -> str:
+    to = counted_games(links, *finding.of) if finding.of else ""
+    return inactive_link(to, escape(finding.estimate)) if to else escape(finding.estimate)
 
 
 def answer_figure(summary: Summary) -> PagePart:

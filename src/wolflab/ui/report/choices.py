@@ -33,6 +33,7 @@ from .figures import (
     drawing,
     on_page,
 )
+from .links import NO_LINKS, Links
 from .measures import section
 from .numbers import NO_NUMBER, number_cell, p_value, published_cell, shown
 from .report_table import Cell, ReportTable, TableRow
@@ -72,11 +73,11 @@ _CATEGORY = {"first_save": "itself", "seer_vote": "nobody"}
 """The category that a study's published figures are about (for the first kill: the largest)."""
 
 
-def chosen_section(extras: Extras, summary: Summary) -> PagePart:
+def chosen_section(extras: Extras, summary: Summary, links: Links = NO_LINKS) -> PagePart:
     """Choices by study: bars, shares, differences from the baseline, evenness, and numbers of candidates."""
     parts = [_study(study, rows, summary.instrument) for study, rows in _by_study(extras).items()]
     weighed = [condition for condition in summary.conditions if "fewer_candidates" in condition.measures]
-    among = section(summary, "Among candidates", weighed, "chosen") if weighed else ""
+    among = section(summary, "Among candidates", weighed, "chosen", links=links) if weighed else ""
     return joined((_CHOSEN if parts else "", *parts, _AMONG if among else "", among))
 
 

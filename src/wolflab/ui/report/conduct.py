@@ -20,10 +20,12 @@ from ...text.asking.sentences import listed
 from . import prose
 from .blocks import PagePart, Passage, joined
 from .figures import Chart, ChartLine, Picture, curves, forest, on_page
+from .links import NO_LINKS, Links
 from .measures import (
+    counted_games,
     from_zero,
     is_percent,
-    measure_kind,
+    measure_cell,
     measure_name,
     measured,
     measures_in,
@@ -54,7 +56,7 @@ def along_title(summary: Summary) -> str:
     return f"Along {summary.curve.x}" if summary.curve is not None else ""
 
 
-def along(summary: Summary) -> PagePart:
+def along(summary: Summary, links: Links = NO_LINKS) -> PagePart:
     """Measures along one quantity, with the baseline (003 Fig. 3)."""
     curve = summary.curve
     by_name = {condition.name: condition for condition in summary.conditions}
@@ -75,14 +77,14 @@ def along(summary: Summary) -> PagePart:
     rows: list[TableRow] = [
         [
             Cell(f"{x:g}", under=(condition.name,), numbers={"": x}),
-            *(shown(condition.measures.get(key), measure_kind(key)) for key in kept),
+            *(measure_cell(condition, MEASURES[key], links) for key in kept),
         ]
         for x, condition in points
     ]
     dashed = ""
     if level is not None:
         dashed = prose.ALONG_BASELINE.format(escape(level.name))
-        cells = (shown(level.measures.get(key), measure_kind(key)) for key in kept)
+        cells = (measure_cell(level, MEASURES[key], links) for key in kept)
         rows.insert(0, [Cell(level.name, under=("baseline, dashed",)), *cells])
     return on_page(drawn, f"{prose.ALONG_FIGURE} {dashed} {prose.ALONG_SHARED}") + ReportTable(
         f"Along {curve.x}. Under each number: 95 % interval, what was counted (n).",
@@ -95,7 +97,7 @@ def along(summary: Summary) -> PagePart:
 # -- behaviours -------------------------------------------------------------------------------------
 
 
-def behaviours(summary: Summary) -> PagePart:
+def behaviours(summary: Summary, links: Links = NO_LINKS) -> PagePart:
     """The behaviours of each side, by family."""
     kept = _conducted(summary)
     if not kept:
@@ -104,10 +106,10 @@ def behaviours(summary: Summary) -> PagePart:
     return (
         prose.BEHAVIOURS
         + joined(
-            _family(title, [b for b in BEHAVIOURS.values() if b.family == family], kept, summary)
+            _family(title, [b for b in BEHAVIOURS.values() if b.family == family], kept, summary, links)
             for family, title in _FAMILIES.items()
         )
-        + section(summary, "Further behaviours", kept, "behaviours", *of_families)
+        + section(summary, "Further behaviours", kept, "behaviours", *of_families, links=links)
     )
 
 
@@ -122,7 +124,11 @@ def _games(behaviour: str, side: SideName) -> str:
 
 
 def _family(
-    title: str, family: Sequence[Behaviour], kept: Sequence[ConditionResult], summary: Summary
+    title: str,
+    family: Sequence[Behaviour],
+    kept: Sequence[ConditionResult],
+    summary: Summary,
+    links: Links,
 ) -> PagePart:
     """One family: its figure, its table, and the definition of each behaviour."""
     seen = [
@@ -138,7 +144,7 @@ def _family(
             f"{title}: how often a game, and in how many games",
             ["behaviour", *(condition.name for condition in kept)],
             [
-                [_head(behaviour, side), *(_cell(condition, behaviour, side) for condition in kept)]
+                [_head(behaviour, side), *(_cell(condition, behaviour, side, links) for condition in kept)]
                 for behaviour, side in seen
             ],
             instrument=summary.instrument,
@@ -163,11 +169,13 @@ def _dots(title: str, seen: Sequence[tuple[Behaviour, SideName]], kept: Sequence
     return forest(f"behaviours-{title}", panels, f"{title} a game, by side and condition", across)
 
 
-def _cell(condition: ConditionResult, behaviour: Behaviour, side: SideName) -> Cell:
+def _cell(condition: ConditionResult, behaviour: Behaviour, side: SideName, links: Links) -> Cell:
     """The mean per game and the share of games, each with interval and n."""
-    often = condition.measures[_times(behaviour.name, side)]
+    name = _times(behaviour.name, side)
+    often = condition.measures[name]
     games = condition.measures[_games(behaviour.name, side)]
     each = shown(often, "one" if (often.value or 0.0) >= 1 else "plain")
+    each = replace(each, to=counted_games(links, name, condition.name))
     if games.value is None:
         return each
     of_games = {"games": games.value, "games low": games.low, "games high": games.high}
@@ -235,7 +243,7 @@ def _definitions(family: Sequence[Behaviour]) -> str:
 # -- trust ------------------------------------------------------------------------------------------
 
 
-def trust_section(summary: Summary) -> PagePart:
+def trust_section(summary: Summary, links: Links = NO_LINKS) -> PagePart:
     """Trust by day and by game (003 Fig. 5)."""
     by_day = {
         split.name.removesuffix("_by_day"): split for split in splits_in("trust") if split.split == ("day",)
@@ -265,10 +273,11 @@ def trust_section(summary: Summary) -> PagePart:
         for measure in quantities
     ]
     drawn = curves("trust", charts, "day", "Trust relations by day and condition")
-    tables = joined(_table(summary, kept, measure, by_day[measure.name]) for measure in quantities)
+    tables = joined(_table(summary, kept, measure, by_day[measure.name], links) for measure in quantities)
     shown_ = {measure.name for measure in (*quantities, *by_day.values())}
     figure = on_page(drawn, prose.TRUST_FIGURE)
-    return prose.TRUST + figure + tables + section(summary, "Further of trust", kept, "trust", *shown_)
+    further = section(summary, "Further of trust", kept, "trust", *shown_, links=links)
+    return prose.TRUST + figure + tables + further
 
 
 def _by_day(condition: ConditionResult, split: Measure, least: int) -> ChartLine:
@@ -281,14 +290,16 @@ def _by_day(condition: ConditionResult, split: Measure, least: int) -> ChartLine
     return ChartLine(condition.name, tuple(kept))
 
 
-def _table(summary: Summary, kept: Sequence[ConditionResult], per_game: Measure, split: Measure) -> PagePart:
+def _table(
+    summary: Summary, kept: Sequence[ConditionResult], per_game: Measure, split: Measure, links: Links
+) -> PagePart:
     """One quantity with a column for each day and one for the game."""
     days = sorted({int(day) for condition in kept for (day,) in condition.split(split.name)})
     rows: list[TableRow] = [
         [
             condition.name,
             *(shown(condition.split(split.name).get((day,)), split.unit) for day in days),
-            shown(condition.measures.get(per_game.name), per_game.unit),
+            measure_cell(condition, per_game, links),
         ]
         for condition in kept
     ]
@@ -299,7 +310,7 @@ def _table(summary: Summary, kept: Sequence[ConditionResult], per_game: Measure,
 # -- replies and advice -----------------------------------------------------------------------------
 
 
-def reasonable_section(summary: Summary) -> PagePart:
+def reasonable_section(summary: Summary, links: Links = NO_LINKS) -> PagePart:
     """The share of replies that no rule objects to (003 Fig. 4, by rule)."""
     kept = [condition for condition in _conducted(summary) if condition.measures["reasonable"].n]
     if not kept:
@@ -309,11 +320,11 @@ def reasonable_section(summary: Summary) -> PagePart:
     return (
         prose.REASONABLE
         + on_page(drawn, prose.REASONABLE_FIGURE)
-        + section(summary, "Reasonable replies, by rule", kept, "reasonable")
+        + section(summary, "Reasonable replies, by rule", kept, "reasonable", links=links)
     )
 
 
-def advice(summary: Summary) -> PagePart:
+def advice(summary: Summary, links: Links = NO_LINKS) -> PagePart:
     """How often past games give advice, how often the village passes its vote, and the effect of advice on
     that.
     """
@@ -334,5 +345,5 @@ def advice(summary: Summary) -> PagePart:
     return (
         prose.ADVICE
         + on_page(drawn, prose.ADVICE_FIGURE)
-        + section(summary, "Advice from past games", kept, "advice")
+        + section(summary, "Advice from past games", kept, "advice", links=links)
     )

@@ -7,18 +7,20 @@ from html import escape
 
 from ...lab.results.extras import Extras
 from ...metrics.measure import PartKey
-from ...metrics.registry import GUESSED_BY
+from ...metrics.registry import GUESSED_BY, MEASURES
 from ...metrics.shapes import ConditionResult, SheriffCount, Summary
 from ...stats.intervals import Estimate
 from ..wording import counted, repeatability_in_words
 from . import prose
 from .blocks import PagePart, Passage, joined
 from .figures import ForestRow, Panel, forest, on_one_scale, on_page
+from .links import NO_LINKS, Links
 from .measures import (
     difference_kind,
     down,
     from_zero,
     judged_by,
+    measure_cell,
     measured,
     measures_in,
     panel,
@@ -31,7 +33,7 @@ from .numbers import NO_NUMBER, heat, led_by_sheriff, number, p_value, shown
 from .report_table import Cell, ReportTable, TableRow
 
 
-def leadership(summary: Summary) -> PagePart:
+def leadership(summary: Summary, links: Links = NO_LINKS) -> PagePart:
     """Ratio and DC by condition with their nulls, and all variants."""
     led = led_by_sheriff(summary)
     if not led:
@@ -64,7 +66,7 @@ def leadership(summary: Summary) -> PagePart:
     return (
         prose.LEADERSHIP
         + on_page(drawn, prose.LEADERSHIP_FIGURE)
-        + down(summary, caption, led, measures_in("leadership"), [nulls])
+        + down(summary, caption, led, measures_in("leadership"), [nulls], links)
         + alone
     )
 
@@ -163,7 +165,7 @@ def _by_role(
     )
 
 
-def words(summary: Summary) -> PagePart:
+def words(summary: Summary, links: Links = NO_LINKS) -> PagePart:
     """Persuasion towards the player named in the Sheriff's words."""
     led = [condition for condition in led_by_sheriff(summary) if condition.measures["persuasion"].n]
     kept = measured(led, measures_in("words"))
@@ -172,21 +174,24 @@ def words(summary: Summary) -> PagePart:
     bounds = from_zero([condition.measures[measure.name] for condition in led for measure in kept])
     panels = [panel(measure, led, bounds=bounds) for measure in kept]
     drawn = forest("persuasion", panels, "Persuasion rate towards the recommended player")
-    return prose.WORDS + on_page(drawn) + section(summary, "Persuasion rate", led, "words")
+    tables = section(summary, "Persuasion rate", led, "words", links=links)
+    return prose.WORDS + on_page(drawn) + tables
 
 
-def forks_section(summary: Summary, extras: Extras) -> PagePart:
+def forks_section(summary: Summary, extras: Extras, links: Links = NO_LINKS) -> PagePart:
     """Forks: how many there are, votes for X, noise, and identified persuasion beside Ratio and DC."""
     if not extras.forks:
         return ""
-    of = {condition.name: condition.measures for condition in summary.conditions}
+    of = {condition.name: condition for condition in summary.conditions}
     rows: list[TableRow] = [
         [
             fork.condition,
             fork.parent,
             counted(fork.games - fork.without, "game"),
             str(fork.without),
-            shown(of.get(fork.condition, {}).get("votes_for_x"), "share"),
+            measure_cell(of[fork.condition], MEASURES["votes_for_x"], links)
+            if fork.condition in of
+            else NO_NUMBER,
             NO_NUMBER if fork.differing is None else shown(fork.differing, "share"),
         ]
         for fork in extras.forks
@@ -222,13 +227,14 @@ def _identified(summary: Summary, extras: Extras) -> PagePart:
     return ReportTable(caption, heads, rows, instrument=summary.instrument)
 
 
-def asked_section(summary: Summary) -> PagePart:
+def asked_section(summary: Summary, links: Links = NO_LINKS) -> PagePart:
     """What probes asked about the others: roles guessed, and trust before and after the Sheriff's words."""
     kept = [condition for condition in summary.conditions if "trust_moved" in condition.measures]
     if not measured(kept, measures_in("asked")):
         return ""
     split = splits_in("asked")
-    tables = section(summary, "Asked about the others", kept, "asked", *(one.name for one in split))
+    excluded = (one.name for one in split)
+    tables = section(summary, "Asked about the others", kept, "asked", *excluded, links=links)
     alone = (
         parts(summary, f"Roles guessed, by {of}", kept, [one for one in split if one.split == (of,)])
         for of in GUESSED_BY

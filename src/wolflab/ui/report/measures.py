@@ -4,7 +4,7 @@ published name that is no measure of ours is shown as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ...metrics.measure import Measure, PartKey, Section, Unit
@@ -19,6 +19,24 @@ from .links import NO_LINKS, Links
 from .numbers import number, shown
 from .report_table import Cell, ReportTable, TableRow
 
+SECTION_TITLES: Mapping[Section, str] = {
+    "leadership": "Opinion leadership",
+    "roles": "By the Sheriff's role",
+    "words": "What the Sheriff recommends",
+    "forks": "Forks",
+    "people": "People",
+    "beliefs": "Who believes whom",
+    "asked": "Asked outside the game",
+    "play": "Winning and voting",
+    "chosen": "What was chosen",
+    "deduction": "Guessing roles",
+    "reasonable": "Reasonable replies",
+    "advice": "Advice from past games",
+    "behaviours": "Behaviours",
+    "trust": "Trust",
+    "replies": "Games, replies and cost",
+    "cost": "Games, replies and cost",
+}
 _COLUMNS = 8
 """Measures that a table has side by side, at most."""
 
@@ -204,15 +222,22 @@ WON_BY = {"village_win": "village", "wolf_win": "werewolves", "no_winner": "nobo
 """Measures that are shares of games, and how those games ended."""
 
 
-def measure_cell(condition: ConditionResult, measure: Measure, links: Links = NO_LINKS) -> Cell:
-    """A condition's value of a measure, with a link to its games; a share of games links to the games that it
-    counts.
+def counted_games(links: Links, measure: str, condition: str, baseline: str = "") -> str:
+    """The address of the games that a measure counts, with its value in each; wins: of those that were won.
+    baseline: of a difference, whose games are listed too, by deal.
     """
+    more = {} if MEASURES[measure].void else {"status": "done"}
+    if baseline:
+        more |= {"baseline": unmarked(baseline), "sort": "deal"}
+    elif measure in WON_BY:
+        more["result"] = WON_BY[measure]
+    return links.games(unmarked(condition), **more, measure=measure, counted="yes")
+
+
+def measure_cell(condition: ConditionResult, measure: Measure, links: Links = NO_LINKS) -> Cell:
+    """A condition's value of a measure, with a link to the games that it counts."""
     cell = shown(condition.measures.get(measure.name), measure.unit, measure.signed)
-    if not cell.numbers:
-        return cell
-    ended = {"result": WON_BY[measure.name]} if measure.name in WON_BY else {}
-    return replace(cell, to=links.games(unmarked(condition.name), status="done", **ended))
+    return replace(cell, to=counted_games(links, measure.name, condition.name)) if cell.numbers else cell
 
 
 def of_all_games(condition: ConditionResult, estimate: Estimate | None) -> bool:

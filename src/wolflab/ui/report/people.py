@@ -11,6 +11,7 @@ from ..wording import counted
 from . import prose
 from .blocks import PagePart, joined
 from .figures import Chart, ChartLine, curves, on_page
+from .links import NO_LINKS, Links
 from .measures import difference_kind, is_percent, measure_kind, measure_name, measured, section
 from .numbers import number, shown
 from .report_table import ReportTable, TableRow
@@ -18,14 +19,14 @@ from .report_table import ReportTable, TableRow
 _OWN = ("watched_village_win", "watched_wolf_win", "watched_win")
 
 
-def people_section(summary: Summary) -> PagePart:
+def people_section(summary: Summary, links: Links = NO_LINKS) -> PagePart:
     """The section, if a person sits at the table."""
     kept = [
         condition for condition in summary.conditions if condition.people or "person_dc" in condition.measures
     ]
     if not kept:
         return ""
-    tables = section(summary, "The person at the table", kept, "people")
+    tables = section(summary, "The person at the table", kept, "people", links=links)
     enough = "".join(_enough(condition) for condition in kept if condition.people)
     return prose.PEOPLE + tables + enough + joined(_learning(summary, name) for name in _learned(kept))
 

@@ -22,6 +22,7 @@ from . import leadership as led
 from .answer import answer_figure, answer_section, answer_to
 from .blocks import PagePart, Passage
 from .links import NO_LINKS, Links
+from .measures import SECTION_TITLES
 from .numbers import number, spent, tiles
 from .people import people_section
 from .report_page import PageSection, ReportPage
@@ -63,16 +64,16 @@ def report_page(
 
     makers: dict[str, _Makers] = {
         "": [
-            ("answer", "Answer", lambda found: answer_section(answer_to(found, extras))),
+            ("answer", "Answer", lambda found: answer_section(answer_to(found, extras), links)),
             (
                 "main",
                 "Results",
                 lambda found: sections.main_section(found, extras, links) + answer_figure(found),
             ),
         ],
-        "Who leads, who is believed": _who_leads(extras),
+        "Who leads, who is believed": _who_leads(extras, links),
         "How they play": _how_they_play(extras, links),
-        "Differences": _differences(summary, extras),
+        "Differences": _differences(summary, extras, links),
         "What was played": _what_was_played(experiment, extras, links),
         "About": [("reading", "How to read this page", lambda _: sections.reading_section())],
     }
@@ -91,46 +92,50 @@ _Makers = list[tuple[str, str, Callable[[Summary], PagePart]]]
 """Sections: anchor, title, and what makes the body, empty if there is nothing to show."""
 
 
-def _who_leads(extras: Extras) -> _Makers:
+def _who_leads(extras: Extras, links: Links) -> _Makers:
     return [
-        ("leadership", "Opinion leadership", led.leadership),
-        ("roles", "By the Sheriff's role", led.roles),
-        ("words", "What the Sheriff recommends", led.words),
-        ("forks", "Forks", lambda summary: led.forks_section(summary, extras)),
-        ("people", "People", people_section),
-        ("beliefs", "Who believes whom", led.beliefs),
-        ("asked", "Asked outside the game", led.asked_section),
+        ("leadership", SECTION_TITLES["leadership"], lambda found: led.leadership(found, links)),
+        ("roles", SECTION_TITLES["roles"], led.roles),
+        ("words", SECTION_TITLES["words"], lambda found: led.words(found, links)),
+        ("forks", SECTION_TITLES["forks"], lambda found: led.forks_section(found, extras, links)),
+        ("people", SECTION_TITLES["people"], lambda found: people_section(found, links)),
+        ("beliefs", SECTION_TITLES["beliefs"], led.beliefs),
+        ("asked", SECTION_TITLES["asked"], lambda found: led.asked_section(found, links)),
     ]
 
 
 def _how_they_play(extras: Extras, links: Links) -> _Makers:
     return [
-        ("play", "Winning and voting", lambda found: sections.play_section(found, links)),
-        ("chosen", "What was chosen", lambda found: choices.chosen_section(extras, found)),
+        ("play", SECTION_TITLES["play"], lambda found: sections.play_section(found, links)),
+        ("chosen", SECTION_TITLES["chosen"], lambda found: choices.chosen_section(extras, found, links)),
         (
             "diversity",
             "How different candidates are",
             lambda found: choices.diverse(extras, found.instrument),
         ),
-        ("deduction", "Guessing roles", sections.deduction),
-        ("reasonable", "Reasonable replies", conducted.reasonable_section),
-        ("advice", "Advice from past games", conducted.advice),
-        ("behaviours", "Behaviours", conducted.behaviours),
-        ("trust", "Trust", conducted.trust_section),
+        ("deduction", SECTION_TITLES["deduction"], lambda found: sections.deduction(found, links)),
+        (
+            "reasonable",
+            SECTION_TITLES["reasonable"],
+            lambda found: conducted.reasonable_section(found, links),
+        ),
+        ("advice", SECTION_TITLES["advice"], lambda found: conducted.advice(found, links)),
+        ("behaviours", SECTION_TITLES["behaviours"], lambda found: conducted.behaviours(found, links)),
+        ("trust", SECTION_TITLES["trust"], lambda found: conducted.trust_section(found, links)),
         ("interviews", "Interviews", lambda found: extra.interviews(extras, found.instrument, links)),
     ]
 
 
-def _differences(summary: Summary, extras: Extras) -> _Makers:
+def _differences(summary: Summary, extras: Extras, links: Links) -> _Makers:
     return [
         (
             "contrasts",
             "Differences between conditions",
-            lambda found: sections.contrasts(found) + extra.uncompared_section(extras),
+            lambda found: sections.contrasts(found, links) + extra.uncompared_section(extras),
         ),
         ("planted", "Planted effects", sections.planted),
         ("error", "Where the error comes from", sections.error),
-        ("along", conducted.along_title(summary), conducted.along),
+        ("along", conducted.along_title(summary), lambda found: conducted.along(found, links)),
         ("growing", "While experience grows", lambda found: extra.growing(extras, found.instrument)),
         ("published", "Beside published figures", sections.beside),
     ]
@@ -142,7 +147,7 @@ def _what_was_played(experiment: str, extras: Extras, links: Links) -> _Makers:
         ("differs", "What differs", lambda found: extra.differs(extras, found.instrument)),
         (
             "replies",
-            "Games, replies and cost",
+            SECTION_TITLES["replies"],
             lambda found: (
                 _tiles(found, bool(extras.estimated))
                 + sections.replies(found, links)

@@ -24,6 +24,7 @@ from .measures import (
     across,
     called,
     costs,
+    counted_games,
     deals_of,
     difference_kind,
     explained,
@@ -171,7 +172,7 @@ def play_section(summary: Summary, links: Links = NO_LINKS) -> PagePart:
     return prose.PLAY + on_page(drawn) + section(summary, "Wins and votes", kept, "play", links=links)
 
 
-def deduction(summary: Summary) -> PagePart:
+def deduction(summary: Summary, links: Links = NO_LINKS) -> PagePart:
     """How well the village side guesses, and its calibration."""
     kept = [condition for condition in summary.conditions if "accuracy" in condition.measures]
     if not kept:
@@ -191,7 +192,7 @@ def deduction(summary: Summary) -> PagePart:
     excluded = (measure.name for measure in split)
     return (
         prose.DEDUCTION
-        + section(summary, f"Guesses of hidden roles: {judges}", kept, "deduction", *excluded)
+        + section(summary, f"Guesses of hidden roles: {judges}", kept, "deduction", *excluded, links=links)
         + parts(summary, "Guesses by the player that judges", kept, by_player)
         + on_page(drawn, prose.DEDUCTION_FIGURE)
         + "<details><summary>The points as numbers</summary>"
@@ -215,7 +216,7 @@ VERDICTS: dict[VerdictKind, str] = {
 _LOOKS: dict[VerdictKind, str] = {"unknown": "none", "larger": "yes", "different": "yes", "equal": "good"}
 
 
-def contrasts(summary: Summary) -> PagePart:
+def contrasts(summary: Summary, links: Links = NO_LINKS) -> PagePart:
     """The difference of every condition from the baseline."""
     if not summary.contrasts:
         return ""
@@ -223,11 +224,12 @@ def contrasts(summary: Summary) -> PagePart:
     rows: list[TableRow] = []
     for contrast in summary.contrasts:
         kind = verdict_on(contrast).kind
+        to = counted_games(links, contrast.metric, contrast.condition, contrast.baseline)
         rows.append(
             [
                 f"{contrast.condition} − {contrast.baseline}",
                 measure_name(contrast.metric),
-                shown(contrast.difference, difference_kind(contrast.metric), signed=True),
+                replace(shown(contrast.difference, difference_kind(contrast.metric), signed=True), to=to),
                 p_value(contrast.p),
                 Cell("primary", look="none") if contrast.primary else p_value(contrast.p_holm),
                 *([_equivalent(contrast)] if margins else []),
@@ -354,6 +356,7 @@ def replies(summary: Summary, links: Links = NO_LINKS) -> PagePart:
         "replies",
         *headlined,
         *(measure.name for measure in by_player),
+        links=links,
     )
     callers = [(condition.name, condition.totals, condition.unpriced) for condition in summary.conditions]
     callers.append(("outside games", summary.outside_games, summary.outside_unpriced))
