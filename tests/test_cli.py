@@ -188,4 +188,5 @@ def test_what_cannot_be_told_in_a_table_is_told_on_stderr(home: Path) -> None:
     refused = wolflab("verify", "nowhere", "--json", cwd=home)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "nowhere" in refused.stderr
-    assert wolflab("status", "latest", cwd=home).stdout.startswith("runs/first: finished"), "the next is in words"
+    told = wolflab("status", "latest", cwd=home).stdout
+    assert told.startswith("runs/first: finished"), "the next is in words"
