@@ -23,6 +23,8 @@ MOVED = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
     "LICENSE": "LICENSE.txt",
+    "CITATION.cff": "CITATION.cff",
+    "Dockerfile": "Dockerfile.txt",
     "docs/index.md": "pages.md",
     "docs/notebook.ipynb": "notebook.md",
     "examples/train_pettingzoo.py": "train_pettingzoo.py",
@@ -33,7 +35,8 @@ FORBIDDEN = (
 )
 """No page may load anything from another place; the theme's script would, in very old browsers."""
 
-_LINK = re.compile(r"(?<=\]\()([^)\s#:]+)(#[^)\s]*)?(?=\))")
+_LINK = re.compile(r"""(?:(?<=\]\()|(?<=\ssrc=")|(?<=srcset="))([^)"\s#:]+)(#[^)"\s]*)?(?=[)"])""")
+"""Where a link leads to, and what a picture is loaded from."""
 _FENCE = re.compile(r"^```(\w+)(?: run)? file=(\S+)$", re.MULTILINE)
 
 

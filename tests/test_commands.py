@@ -95,6 +95,7 @@ NOT_RUN: Mapping[str, str] = {
     "wolflab run --resume runs/model --set sheriff.model.max_tokens=512": "test_servers.py does so",
     "wolflab run --resume runs/model --keep-going": "test_first_decisions.py goes on with a run that stopped",
     "wolflab train train-paper": "its embedder is a package of its own, with weights",
+    "python docs/pictures.py": "tests/browser/test_documentation.py runs it, where there is a browser",
     "wolflab fork RUN GAME": "it needs a game with a Sheriff; docs/forks.md has one",
     "wolflab models --check": "the flag's name; docs/models.md has the command",
     "wolflab train --from RUN": "it needs a run with exploration; docs/training.md has one",
@@ -481,7 +482,9 @@ def test_commands_of_a_page_run(
             execute(block)
     for command in told().get(page, ()):
         program, *words = worded(command, world)
-        if program == "wolflab" and command not in NOT_RUN:
+        if command in NOT_RUN:
+            continue
+        if program == "wolflab":
             wolflab(*words, code=int(command in SAYS_NO))
         elif program == "python" and words[0] not in TINY:
             printed(*words)

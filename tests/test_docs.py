@@ -101,6 +101,19 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not broken
 
 
+def test_pictures_are_light_and_dark_and_small() -> None:
+    """Each `<picture>` has both files, each file is shown, and none is larger than the program allows."""
+    shown = re.findall(
+        r'<picture><source media="([^"]*)" srcset="([^"]+)"><img src="([^"]+)" alt="\w', prose("README.md")
+    )
+    assert {media for media, _, _ in shown} == {"(prefers-color-scheme: dark)"}
+    files = {file for _, *both in shown for file in both}
+    assert all(dark == light.replace("-light.", "-dark.") for _, dark, light in shown)
+    assert files == {f"docs/pictures/{path.name}" for path in (ROOT / "docs/pictures").iterdir()}
+    most = int(re.search(r"^MOST = ([\d_]+)$", prose("docs/pictures.py"), re.MULTILINE)[1])  # type: ignore[index]
+    assert all((ROOT / file).stat().st_size <= most for file in files)
+
+
 def test_every_page_is_in_the_index() -> None:
     index = ROOT / "docs" / "index.md"
     linked = {

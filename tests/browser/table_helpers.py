@@ -105,7 +105,8 @@ class Server:
             table.save()
             return table.plan.code
 
-        return elsewhere(lambda: asyncio.run(make()))
+        code: str = elsewhere(lambda: asyncio.run(make()))
+        return code
 
 
 class Cable:
