@@ -14,6 +14,7 @@ from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parent
@@ -26,6 +27,7 @@ MOVED = {
     "CITATION.cff": "CITATION.cff",
     "Dockerfile": "Dockerfile.txt",
     "docs/index.md": "pages.md",
+    "src/wolflab/ui/mark.svg": "mark.svg",
     "docs/notebook.ipynb": "notebook.md",
     "examples/train_pettingzoo.py": "train_pettingzoo.py",
 }
@@ -55,6 +57,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         else:
             files.append(File.generated(config, uri, abs_src_path=str(ROOT / path)))
     return files
+
+
+def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> Navigation:
+    """The mark leads to the first page, which MkDocs finds only outside all tabs."""
+    nav.homepage = next(page for page in nav.pages if page.file.src_uri == MOVED["README.md"])
+    return nav
 
 
 def page_of(notebook: Path) -> str:
@@ -94,7 +102,7 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
 def navigation(index: str) -> list[dict[str, Any]]:
     """Tabs (`##`), groups in them (`###`), pages by the words of their links."""
     tabs: list[dict[str, Any]] = []
-    pages = tabs  # what stands above all headings is a tab of its own
+    pages: list[dict[str, Any]] = []
     for line in index.splitlines():
         if heading := re.match(r"(###?) (.+)", line):
             pages = []
@@ -104,7 +112,7 @@ def navigation(index: str) -> list[dict[str, Any]]:
                 next(iter(tabs[-1].values())).append({heading[2]: pages})
         elif link := re.match(r"(?:-|\d+\.) \[(.+?)\]\((.+?)\)", line):
             pages.append({link[1]: place_of(DOCS / link[2])})
-    return [*tabs, {"All pages": MOVED["docs/index.md"]}]
+    return tabs
 
 
 def place_of(file: Path) -> str:
