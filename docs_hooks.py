@@ -32,6 +32,24 @@ MOVED = {
     "examples/train_pettingzoo.py": "train_pettingzoo.py",
 }
 """Paths in the repository → on the site, where they are not simply those below docs/."""
+ANSWERS = {
+    "index.md": ["cite", "install", "docker"],
+    "quickstart.md": ["resume", "crash"],
+    "own-model.md": ["compare"],
+    "models.md": ["ollama", "vllm"],
+    "power.md": ["sample size"],
+    "tournament.md": ["elo"],
+    "data.md": ["pandas"],
+    "agents.md": ["agent"],
+    "training.md": ["reinforcement"],
+    "people.md": ["human"],
+    "watching.md": ["lied"],
+    "studies.md": ["consent"],
+    "behaviours.md": ["deception"],
+}
+"""Page → words that people search for there, and that its title lacks. They weigh more than titles."""
+BACKGROUND = re.compile(r"decisions/|contributing\.md|changes\.md|testing\.md")
+"""Pages that the search puts after all others."""
 FORBIDDEN = (
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'self' 'unsafe-inline' data: blob:\">"
 )
@@ -89,9 +107,14 @@ def _shown(kind: str, text: str) -> str:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Links as they are on the site; the name of an example's file above it."""
-    source = Path(page.file.abs_src_path or "")
-    return _FENCE.sub(r'```\1 title="\2"', relinked(markdown, source, page.file.src_uri))
+    """Links as they are on the site; the name of an example's file above it; how the page is searched for."""
+    uri = page.file.src_uri
+    page.meta["tags"] = ANSWERS.get(uri, [])
+    page.meta["search"] = {
+        "boost": 0.001 if BACKGROUND.match(uri) else 1,
+        "exclude": uri == MOVED["docs/index.md"],  # the list of all pages has everybody's words
+    }
+    return _FENCE.sub(r'```\1 title="\2"', relinked(markdown, Path(page.file.abs_src_path or ""), uri))
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import runpy
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -109,6 +111,14 @@ def test_the_site_stands_by_itself(site: Path) -> None:
         policy = Page(file.read_text(encoding="utf-8")).policy
         assert "default-src 'self'" in policy
         assert "http" not in policy
+
+
+def test_words_to_search_for_lead_to_pages(site: Path) -> None:
+    """`browser/test_documentation.py` searches. A page that was renamed would lose its words silently."""
+    answers = runpy.run_path(str(ROOT / "docs_hooks.py"))["ANSWERS"]
+    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    tagged = {page["location"].partition("#")[0]: page["tags"] for page in index["docs"] if page.get("tags")}
+    assert tagged == {page.replace(".md", ".html"): words for page, words in answers.items()}
 
 
 def test_blocks_and_tables_are_none_of_the_text(site: Path) -> None:
