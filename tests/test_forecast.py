@@ -14,6 +14,7 @@ from typing import Any
 
 import forecast as simulated
 import pytest
+import yaml
 from rich.console import Console
 
 from command_line import wolflab
@@ -21,6 +22,7 @@ from embedding_server import EmbeddingServer
 from http_server import FakeServer, Fault, running
 from study_helpers import FILE
 from study_helpers import written as written_study
+from test_docs import ROOT, blocks
 from wolflab.errors import ExperimentError
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load_experiment
@@ -222,6 +224,19 @@ def test_a_plan_of_built_in_players_says_that_nothing_is_paid() -> None:
     done = wolflab("plan", "quickstart")
     assert done.returncode == 0
     assert "nothing is asked of a model, and nothing is paid" in done.stdout
+
+
+def test_the_readmes_example_runs_within_its_own_budget(tmp_path: Path) -> None:
+    """All of the forecast, and not its middle alone, which is what the plan warns of."""
+    (example,) = (block for block in blocks(ROOT / "README.md") if block.language == "yaml")
+    (tmp_path / "my-sheriff.yaml").write_text(example.text, encoding="utf-8")
+    stops = "tokens is less: the run will stop there"
+    assert stops not in wolflab("plan", "my-sheriff.yaml", "--games", "4", cwd=tmp_path).stdout
+    few = ("--set", "budget.tokens=2000000", "--games", "4")
+    assert stops in wolflab("plan", "my-sheriff.yaml", *few, cwd=tmp_path).stdout
+    experiment = build(yaml.safe_load(example.text))
+    assert experiment.budget.tokens is not None
+    assert told(experiment).tokens.high <= experiment.budget.tokens
 
 
 def test_a_run_that_may_cost_much_is_begun_after_a_yes_alone(tmp_path: Path) -> None:
