@@ -1,4 +1,4 @@
-"""What MkDocs is told beyond mkdocs.yml: the navigation, and the pages that lie outside docs/.
+"""What MkDocs is told beyond mkdocs.yml: the navigation, the pages outside docs/, words to search for.
 
 The README is the site's first page. `docs/index.md` lists all pages under headings; the navigation is read
 from it, so that the list stands once. Links are written for whoever reads the repository; here they are
