@@ -89,7 +89,7 @@ INNER: dict[str, set[str]] = {
     "ui/terminal": {"ui", "ui/report"},
     "ui/labelling": {"ui"},
     "ui/web": {"ui", "ui/replay"},
-    "ui/replay": {"ui"},
+    "ui/replay": {"ui", "ui/report"},
     "ui/study": {"ui", "ui/web"},
     "ui/browse": {"ui", "ui/report", "ui/replay", "ui/web"},
     "ui/commands": {

@@ -154,6 +154,9 @@ def test_calls_and_money_are_those_of_the_run(runs: Path) -> None:
     assert calls == 10, "those of language models, as everywhere"
     text = plain(browser.get("/").text)
     assert re.search(rf"{calls} 1\.5 M at least \$1\.25", text)
+    listed = plain(browser.get(address(browser, "run") + "games?measure=cost").text)
+    assert listed.count(" unknown ") == 12
+    assert "The cost of a game is not known, because not all of its models have a price." in listed
     assert total(browser.get(address(browser, "run") + "games?model=dear").text) == 1
 
 
@@ -217,8 +220,10 @@ def test_games_are_sorted_and_chosen_by_their_value_of_a_measure(runs: Path) -> 
             assert with_value == sorted(with_value, key=lambda one: (sign * values[one].value, one))  # type: ignore[operator]
             assert len(seen) == 12
     assert counts >= {0, 11}
-    row = browser.get(f"{run}games?measure=rounds").text.split('href="replay/11.html"')[1].split("</tr>")[0]
-    assert "unknown" in row
+    text = browser.get(f"{run}games?measure=rounds").text
+    assert "unknown" in text.split('href="replay/11.html"')[1].split("</tr>")[0]
+    assert "replay/1.html#as=moderator&measure=rounds" in links(text)
+    assert '"rounds":{"says":"Rounds a game: ' in browser.get(f"{run}replay/1.html").text
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,13 @@ from command_line import wolflab
 from rules_helpers import Game
 from test_rules_views import twins
 from wolflab.lab.runs.belief_curve import BeliefMove, belief_curve, turning_points, why_no_curve
+from wolflab.lab.runs.counting import rows_of
 from wolflab.lab.runs.prompts import PromptShown, prompts_of
 from wolflab.lab.storage.store import Store
+from wolflab.metrics.days import days_of
+from wolflab.metrics.leadership import dc, values_by_day
+from wolflab.metrics.registry import MEASURES
+from wolflab.metrics.rows import game_value
 from wolflab.record import GameRecord, PastTurn
 from wolflab.rules import (
     DOCTOR,
@@ -36,6 +41,7 @@ from wolflab.rules.engine import begin, step
 from wolflab.text.notes import Belief, Content, Deduced, Proposed, Thought
 from wolflab.text.notes import Candidate as OnePossible
 from wolflab.ui.mark import icon_link
+from wolflab.ui.replay.replay_page import replay_of as page_of_game
 from wolflab.ui.replay.replay_page import replay_page
 from wolflab.ui.replay.story import packed_prompts, story_of
 
@@ -256,6 +262,29 @@ def test_a_seat_s_file_depends_on_nothing_that_it_cannot_know(rules: Ruleset) ->
             assert page_of(one, None, "alpha") != page_of(other, None, "omega")
             compared += 1
     assert compared >= 4
+
+
+def test_a_page_says_of_each_measure_what_it_counts_and_marks_it(run: Path) -> None:
+    """DC's sentence and marks are those of its days; a seat's page tells nothing of the kind."""
+    with Store.open_for_reading(run) as store:
+        game = next(row for row in store.games() if row.status == "done")
+        record, number = store.record(game.id), game.id
+        (sums,) = rows_of(store, [game])
+        story = json.loads(within(page_of_game(store, number)[0], "game"))
+        assert "counted" not in json.loads(within(page_of_game(store, number, 2)[0], "game"))
+    assert sums is not None
+    every = story["counted"]
+    assert {name for name in MEASURES if game_value(sums, name).n} <= set(every)
+    for told in every.values():
+        assert all(0 <= index < len(story["turns"]) for index, _ in told["turns"])
+    values = values_by_day(days_of(record), dc)
+    assert f"Counted: {len(values)} of {record.facts.round} day" in every["dc"]["says"]
+    assert all(f"Day {day}: {100 * of_day:.1f} %." in every["dc"]["says"] for day, of_day in values.items())
+    marked = [story["turns"][index] for index, _ in every["dc"]["turns"]]
+    kinds = {(int(turn["ask"].split("/")[0]), turn["ask"].split("/")[1]) for turn in marked}
+    assert kinds == {(day, kind) for day in values for kind in ("straw", "statement", "vote")}
+    assert every["village_win"]["end"]
+    assert "Counted over the whole game." in every["rounds"]["says"]
 
 
 def test_a_seat_s_file_holds_no_other_seat_s_thoughts(run: Path, tmp_path: Path) -> None:

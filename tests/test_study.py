@@ -227,6 +227,7 @@ def test_a_replay_quotes_only_who_has_agreed(quote: str, tmp_path: Path) -> None
     with Store.open_for_reading(tmp_path / "run") as store:
         page, missing = replay_of(store, 1)
     assert (SECRET in page) is bool(quote)
+    assert ('"counted":{"rounds":' in page) is bool(quote), "without words it would be counted otherwise"
     assert (WITHHELD in page) is not bool(quote)
     assert ("has not agreed to be quoted" in missing) is not bool(quote)
 

@@ -97,6 +97,7 @@ def test_nothing_keeps_people_out(size: str, scheme: str, site: str, browser: Br
         "half": half,
         "games": f"{half}games?status=stopped&why=it+failed",
         "found": f"{run}games?result=village&sort=rounds&order=down",
+        "measured": f"{run}games?measure=votes_for_wolves&sort=measure&condition=obey-0&baseline=obey-0.6",
         "choice": f"{run}compare?a=1",
         "compare": f"{run}compare?a=1&b={with_other}#difference",
         "report": f"{run}report.html",

@@ -264,6 +264,35 @@ def test_who_lied_says_what_was_known_and_who_believed_it(
     page.close()
 
 
+def test_what_a_measure_counts_is_marked_and_led_to(
+    window: BrowserContext, replay_of: Callable[[str], Path], request: pytest.FixtureRequest
+) -> None:
+    path = replay_of("sheriff")
+    story = story_in(path)
+    one = story["counted"]["dc"]
+    lines = sorted({story["turns"][index]["n"] for index, _ in one["turns"]})
+    page, wrong = opened(window, path, "#measure=dc")
+    assert page.inner_text(".counted-box p >> nth=0") == one["says"]
+    for line in [*lines[:3], lines[-1]]:
+        page.goto(f"{path.as_uri()}#line={line + 1}&as=moderator&measure=dc")
+        until(lambda line=line: f"line {line + 1} of" in page.inner_text(".where"))  # type: ignore[misc]
+        assert "counted: " in page.inner_text(".log-box [aria-current]")
+    page.click(".counted-box button >> nth=0")
+    until(lambda: f"line {lines[0] + 1} of" in page.inner_text(".where"))
+    until(lambda: page.evaluate("location.hash") == f"#line={lines[0] + 1}&as=moderator&measure=dc")
+    if PICTURES:
+        page.screenshot(path=f"{PICTURES}/replay-counted-{request.node.callspec.id}.png")
+    assert not what_keeps_people_out(page)
+    assert not is_too_wide(page)
+    page.select_option("select >> nth=0", "public")
+    until(lambda: page.locator(".counted-box, .tag.counted").count() == 0)
+    page.select_option("select >> nth=0", "moderator")
+    page.click(".counted-box button >> nth=1")
+    until(lambda: page.locator(".counted-box, .tag.counted, .marks .counted").count() == 0)
+    assert wrong == []
+    page.close()
+
+
 def test_the_curve_has_a_title_its_turning_points_and_a_table(
     window: BrowserContext, replay_of: Callable[[str], Path], tmp_path: Path
 ) -> None:

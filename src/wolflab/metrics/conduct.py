@@ -6,7 +6,7 @@ Each game is reduced to a `Conduct` once, because reading every sentence takes l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,7 +14,15 @@ from ..record import GameRecord
 from ..rules import PASS
 from ..text.advice import ACT, advised
 from ..text.notes import Suggested
-from .behaviours import SIDES, SideName, TrustTable, detected_behaviours, trust_tables, unreasonable
+from .behaviours import (
+    SIDES,
+    DetectedBehaviour,
+    SideName,
+    TrustTable,
+    detected_behaviours,
+    trust_tables,
+    unreasonable,
+)
 from .behaviours.deception import statement_truths
 from .behaviours.detector_view import DetectorView
 
@@ -70,11 +78,9 @@ def conduct_of(record: GameRecord) -> Conduct:
     """The conduct in one finished game."""
     view = DetectorView.of(record)
     seen = detected_behaviours(view)
-    wrong = unreasonable(seen)
     shared = record.shared
     turns = [turn for turn in record.turns if turn.seat >= 0 and turn.ask not in shared]
-    unread = {statement.ask for statement in view.statements if statement.unread}
-    judged = [turn for turn in turns if turn.ask not in unread]
+    judged = judged_replies(view, record, seen)
     suggestions = {turn.ask: note for turn in turns for _, note in turn.notes if isinstance(note, Suggested)}
     votes: dict[str, tuple[int, int]] = {}
     for turn in turns:
@@ -87,12 +93,27 @@ def conduct_of(record: GameRecord) -> Conduct:
         Counter((sighting.behaviour, view.side(sighting.seat)) for sighting in seen),
         trust_tables(view),
         len(judged),
-        sum(turn.invalid is not None or turn.ask in wrong for turn in judged),
+        sum(judged.values()),
         votes,
         (sum(bool(suggestion.text) for suggestion in suggestions.values()), len(suggestions)),
         view.read_sides,
         _spoken(view, shared),
     )
+
+
+def judged_replies(
+    view: DetectorView, record: GameRecord, seen: Iterable[DetectedBehaviour]
+) -> dict[str, bool]:
+    """Ask → whether its reply was unusable or showed a failure or a hallucination; without statements that
+    could not be read and without the shared replies of a fork.
+    """
+    unread = {statement.ask for statement in view.statements if statement.unread}
+    wrong = unreasonable(seen)
+    return {
+        turn.ask: turn.invalid is not None or turn.ask in wrong
+        for turn in record.turns
+        if turn.seat >= 0 and turn.ask not in record.shared and turn.ask not in unread
+    }
 
 
 def _spoken(view: DetectorView, shared: Collection[str]) -> dict[str, SpokenTruth]:

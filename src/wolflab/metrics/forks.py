@@ -25,10 +25,20 @@ def votes_after(record: GameRecord, days: Sequence[Day]) -> Mapping[int, int | N
     return {voter: target for voter, target in day.votes.items() if voter != speaker}
 
 
-def x_votes(record: GameRecord, days: Sequence[Day]) -> tuple[int, int] | None:
-    """(votes for X, votes) after a fork's turn, without those of X and Y; None for a game without them."""
-    if record.fork is None or "x" not in record.fork:
-        return None
+def x_ballots(record: GameRecord, days: Sequence[Day]) -> dict[str, bool]:
+    """Ask of each vote after a fork's turn → whether it is for X; without those of X and Y."""
+    day = forked_day(record, days)
+    if day is None or record.fork is None or "x" not in record.fork:
+        return {}
     x, y = record.fork["x"], record.fork["y"]
-    votes = [target for voter, target in votes_after(record, days).items() if voter not in (x, y)]
-    return (sum(target == x for target in votes), len(votes)) if votes else None
+    return {
+        f"{day.round}/vote/{voter}": target == x
+        for voter, target in votes_after(record, days).items()
+        if voter not in (x, y)
+    }
+
+
+def x_votes(record: GameRecord, days: Sequence[Day]) -> tuple[int, int] | None:
+    """(votes for X, votes) among these; None for a game without them."""
+    votes = x_ballots(record, days).values()
+    return (sum(votes), len(votes)) if votes else None

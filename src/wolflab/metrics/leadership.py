@@ -295,6 +295,18 @@ def persuasion_counts(
     return len(watched), sum(before[i] == target for i in watched), sum(after[i] == target for i in watched)
 
 
+def persuaded_votes(day: Day, wolf: bool | None = None, retest: bool = False) -> dict[str, bool]:
+    """Ask of each of these followers' votes → whether it is for the recommended player; as
+    `persuasion_counts`.
+    """
+    recommendation = _recommendation(day, wolf)
+    if recommendation is None or (retest and not day.polled("straw2")):
+        return {}
+    target, watched = recommendation
+    kind, after = ("straw2", day.straws["straw2"]) if retest else ("vote", day.votes)
+    return {f"{day.round}/{kind}/{i}": after[i] == target for i in watched}
+
+
 # -- a game's days ------------------------------------------------------------------------------
 
 
@@ -310,6 +322,32 @@ def mean_over_days(days: Iterable[Day], metric: DayMetric, role: str | None = No
     """
     values = values_by_day((day for day in days if role is None or led_by(day, role)), metric).values()
     return sum(values) / len(values) if values else None
+
+
+def why_no_value(
+    day: Day,
+    *,
+    polls: Sequence[str] = (),
+    words: bool = False,
+    last: bool = False,
+    vote: bool = False,
+    rest: str = "the judgements that it needs are missing",
+) -> str:
+    """Why a day has no value, in words. polls, words, last, vote: what the value needs besides a Sheriff:
+    these polls of all the others, a recommendation in words, that the Sheriff speaks last and has a vote.
+    rest: the reason where all of that is there.
+    """
+    if day.sheriff is None:
+        return "nobody was Sheriff"
+    if last and _sheriff_speaking_last(day) is None:
+        return "the Sheriff did not speak last"
+    if not all(map(day.polled, polls)):
+        return "not all the others were asked in a straw poll"
+    if words and recommended(day) is None:
+        return "the Sheriff's words name no player to vote out, or several"
+    if vote and day.sheriff not in day.votes:
+        return "the Sheriff has no vote"
+    return rest
 
 
 def values_by_day(days: Iterable[Day], metric: DayMetric) -> dict[int, float]:

@@ -17,6 +17,7 @@ import numpy as np
 from ..stats.clusters import Floats, Statistic
 from ..stats.intervals import UNIT, divide, quotient
 from ..text.probes import PROBES
+from .days import Day
 from .observed import ObservedGame
 
 Unit = Literal["share", "out_of", "points", "plain", "one", "count", "large", "usd"]
@@ -57,6 +58,8 @@ Counting = Callable[[ObservedGame], Sums | None]
 SplitCounting = Callable[[ObservedGame], Mapping[PartKey, Sums | None]]
 DayValues = Callable[[ObservedGame], Mapping[int, float]]
 """Round → value, of each day of a game that has one."""
+TurnSums = Callable[[ObservedGame], Mapping[str, tuple[float, float]]]
+"""Ask → what its turn adds to the numerator and to n."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +176,17 @@ NEEDS_BEHAVIOURS = Needs("behaviours", "behaviours: true")
 
 
 @dataclass(frozen=True, slots=True)
+class ByDay:
+    """The days of a measure. kinds: the kinds of asks whose answers a day's value is computed from: votes,
+    straw polls, other probes; "statement": the Sheriff's. lacks: why a day with a vote has no value.
+    """
+
+    values: DayValues
+    kinds: tuple[str, ...]
+    lacks: Callable[[ObservedGame, Day], str]
+
+
+@dataclass(frozen=True, slots=True)
 class Measure:
     """One entry.
 
@@ -207,8 +221,12 @@ class Measure:
     compared: bool = False
     also: str = ""
     """The units of n if `Formula.either` uses the second sums."""
-    day_values: DayValues | None = None
-    """The values by day, of a measure whose value in a game is their mean; None for any other."""
+    by_day: ByDay | None = None
+    """Of a measure whose value in a game is the mean of its days' values; None for any other."""
+    turns: TurnSums | None = None
+    """Of a measure that counts turns, what each adds; None for any other."""
+    at_end: bool = False
+    """Whether a game's value is how it ended."""
 
     @property
     def by_deal(self) -> bool:

@@ -11,6 +11,7 @@ from ..rules import Say
 from ..text.notes import Proposed
 from ..text.reading import can_be_read
 from ..usage import CallTotals
+from .behaviours import DetectedBehaviour, DetectorView, detected_behaviours
 from .conduct import Conduct, conduct_of
 from .days import Day, days_of
 from .deduction import AskedGuess, RoleGuess, asked_guesses, village_guesses
@@ -114,10 +115,10 @@ class ObservedGame:
         return seat_turns(self.record)
 
     @cached_property
-    def offers(self) -> tuple[Proposed, ...]:
-        """The candidates of every decision that had some (004 §4.2)."""
+    def offers(self) -> tuple[tuple[str, Proposed], ...]:
+        """(ask, candidates) of every decision that had some (004 §4.2)."""
         return tuple(
-            content
+            (turn.ask, content)
             for turn in self.record.turns
             for _, content in turn.notes
             if isinstance(content, Proposed)
@@ -129,10 +130,14 @@ class ObservedGame:
         return is_instrument(self.record)
 
     @cached_property
+    def reported_turns(self) -> list[PastTurn]:
+        """The turns whose replies count: of language models, or of all players if none plays."""
+        return [turn for turn in self.turns if self.instrument or label_of(self.record, turn).speaks]
+
+    @cached_property
     def replies(self) -> Replies:
-        """Counts of usable and unusable replies: of language models, or of all players if none plays."""
-        asked = [turn for turn in self.turns if self.instrument or label_of(self.record, turn).speaks]
-        return replies_in(self.record, asked)
+        """Counts of usable and unusable replies in these turns."""
+        return replies_in(self.record, self.reported_turns)
 
     @cached_property
     def calls(self) -> CallTotals:
@@ -153,9 +158,26 @@ class ObservedGame:
     @cached_property
     def statements(self) -> tuple[int, int]:
         """(unreadable statements, all statements except silence); of a fork those after its turn."""
-        spoken = (turn.action for turn in self.turns if turn.probe is None)
-        said = [action.text for action in spoken if isinstance(action, Say) and action.text]
-        return sum(not can_be_read(text, self.record.ruleset.names) for text in said), len(said)
+        return sum(self.unread.values()), len(self.unread)
+
+    @cached_property
+    def unread(self) -> Mapping[str, bool]:
+        """Ask of each of these statements → whether it could not be read."""
+        return {
+            turn.ask: not can_be_read(turn.action.text, self.record.ruleset.names)
+            for turn in self.turns
+            if turn.probe is None and isinstance(turn.action, Say) and turn.action.text
+        }
+
+    @cached_property
+    def view(self) -> DetectorView:
+        """What the detectors of behaviours see."""
+        return DetectorView.of(self.record)
+
+    @cached_property
+    def seen(self) -> tuple[DetectedBehaviour, ...]:
+        """The behaviours that the detectors find."""
+        return tuple(detected_behaviours(self.view))
 
     @cached_property
     def conduct(self) -> Conduct:

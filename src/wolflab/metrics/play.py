@@ -159,11 +159,21 @@ class Shots(NamedTuple):
     chances: int
 
 
+def chances_to_shoot(record: GameRecord) -> dict[str, bool | None]:
+    """Ask → whether the shot hits a Werewolf, None for no shot: of roles that may shoot (`Duty.shoots`), with
+    a usable reply; of the shipped roles only the Hunter's.
+    """
+    return {
+        turn.ask: ROLES[record.roles[turn.action.seat]].wolf if isinstance(turn.action, Pick) else None
+        for turn in record.turns
+        if turn.kind in _SHOOTING and turn.invalid is None
+    }
+
+
 def shots_of(record: GameRecord) -> Shots:
-    """The shots of roles that may shoot (`Duty.shoots`); of the shipped roles only the Hunter."""
-    chances = [turn for turn in record.turns if turn.kind in _SHOOTING and turn.invalid is None]
-    targets = [record.roles[turn.action.seat] for turn in chances if isinstance(turn.action, Pick)]
-    return Shots(sum(ROLES[role].wolf for role in targets), len(targets), len(chances))
+    """The shots of a game."""
+    chances = chances_to_shoot(record).values()
+    return Shots(sum(map(bool, chances)), sum(hit is not None for hit in chances), len(chances))
 
 
 class Ballots(NamedTuple):
@@ -174,11 +184,21 @@ class Ballots(NamedTuple):
     abstained: int
 
 
+def village_ballots(days: Sequence[Day]) -> dict[str, bool | None]:
+    """Ask → whether the vote is for a Werewolf, None for no vote: of the village side over a game's days."""
+    return {
+        f"{day.round}/vote/{seat}": None if target is None else day.wolf(target)
+        for day in days
+        for seat, target in day.votes.items()
+        if not day.wolf(seat)
+    }
+
+
 def village_votes(days: Sequence[Day]) -> Ballots:
-    """The village side's ballots over a game's days."""
-    votes = [(day, target) for day in days for seat, target in day.votes.items() if not day.wolf(seat)]
-    at_wolves = [day.wolf(target) for day, target in votes if target is not None]
-    return Ballots(sum(at_wolves), len(at_wolves), len(votes) - len(at_wolves))
+    """The village side's ballots, counted."""
+    votes = village_ballots(days).values()
+    abstained = sum(hit is None for hit in votes)
+    return Ballots(sum(map(bool, votes)), len(votes) - abstained, abstained)
 
 
 def eliminations(days: Sequence[Day]) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import partial
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from ..renamed import current_measure
@@ -19,10 +20,21 @@ from ..text.notes import UNCERTAIN
 from ..usage import Usage
 from . import forks, leadership, play
 from .behaviours import BEHAVIOURS, SIDES, SideName, TrustTable
-from .conduct import ADVISED, NOT_ADVISED, SpokenTruth
+from .behaviours.deception import statement_truths
+from .conduct import ADVISED, NOT_ADVISED, SpokenTruth, judged_replies
 from .days import Day
 from .deduction import CONFIDENCES, AskedGuess, RoleGuess
-from .leadership import DayMetric, dc, dc_others, dc_retest, dc_words, mean_over_days, ratio, values_by_day
+from .leadership import (
+    DayMetric,
+    dc,
+    dc_others,
+    dc_retest,
+    dc_words,
+    mean_over_days,
+    ratio,
+    values_by_day,
+    why_no_value,
+)
 from .measure import (
     APART,
     EITHER,
@@ -42,8 +54,8 @@ from .measure import (
     POOLED,
     SHARE,
     WON_OVER,
+    ByDay,
     Counting,
-    DayValues,
     Formula,
     Group,
     Measure,
@@ -52,6 +64,7 @@ from .measure import (
     Section,
     SplitCounting,
     Sums,
+    TurnSums,
 )
 from .observed import ObservedGame
 from .people import person_correlation, person_dc, person_moved, person_ratio, person_ratio_before
@@ -142,6 +155,20 @@ def _floats(*numbers: float) -> Sums:
     return tuple(map(float, numbers))
 
 
+def _turns(hits: Mapping[str, bool | None]) -> dict[str, tuple[float, float]]:
+    """What turns add to a share: ask → whether it is a hit; None: it is not counted."""
+    return {ask: (float(hit), 1.0) for ask, hit in hits.items() if hit is not None}
+
+
+def _summed(values: Iterable[tuple[str, float]]) -> dict[str, tuple[float, float]]:
+    """What turns add to a sum of values and their count: (ask, value) each."""
+    added: dict[str, tuple[float, float]] = {}
+    for ask, value in values:
+        total, n = added.get(ask, (0.0, 0.0))
+        added[ask] = total + value, n + 1
+    return added
+
+
 # -- how long games last ----------------------------------------------------------------------------
 
 
@@ -154,26 +181,49 @@ def rounds(game: ObservedGame) -> Sums:
 # -- leadership -------------------------------------------------------------------------------------
 
 
-def _over_days(name: str, label: str, section: Section, says: str, values: DayValues, **fields: Any) -> None:
+def _over_days(name: str, label: str, section: Section, says: str, by_day: ByDay, **fields: Any) -> None:
     """Add a mean over days within a game (002: 1/T Σ_t), then over games."""
 
     def counts(game: ObservedGame) -> Sums | None:
-        by_day = values(game).values()
-        return _one(sum(by_day) / len(by_day)) if by_day else None
+        values = by_day.values(game).values()
+        return _one(sum(values) / len(values)) if values else None
 
-    _enter(name, label, MEAN, section, says, counts, day_values=values, **fields)
-
-
-def _of_days(metric: DayMetric) -> DayValues:
-    return lambda game: values_by_day(game.days, metric)
+    _enter(name, label, MEAN, section, says, counts, by_day=by_day, **fields)
 
 
-def _leading(name: str, label: str, says: str, metric: DayMetric, **fields: Any) -> None:
-    _over_days(name, label, "leadership", says, _of_days(metric), **fields)
+Lacks = Callable[..., str]
+"""Why a day has no value: `why_no_value` with what the value needs."""
+_JUDGED = ("vote", "rate")
+"""The asks whose judgements are those of the vote."""
+_POLLED = ("straw", "statement", "vote")
+_POLLED_TWICE = ("straw", "straw2", "vote")
+_TRUSTED_TWICE = ("rate-before-sheriff", "statement", "rate")
+_NO_JUDGEMENT: Lacks = why_no_value
+_NO_POLL: Lacks = partial(why_no_value, polls=("straw",), vote=True, rest="fewer than two others voted")
+_NO_SECOND_POLL: Lacks = partial(why_no_value, polls=("straw", "straw2"), vote=True)
+_NO_ADVICE: Lacks = partial(why_no_value, polls=("straw",), words=True, rest="nobody else voted")
+_NO_LAST_WORD: Lacks = partial(why_no_value, last=True)
 
 
-_believing = partial(_leading, unit="plain", stratified="always")
-_converting = partial(_leading, bounds=UNIT, needs=NEEDS_STRAW_POLL)
+def _of_days(metric: DayMetric, kinds: tuple[str, ...], lacks: Lacks) -> ByDay:
+    return ByDay(lambda game: values_by_day(game.days, metric), kinds, lambda game, day: lacks(day))
+
+
+def _leading(
+    name: str,
+    label: str,
+    says: str,
+    metric: DayMetric,
+    *,
+    kinds: tuple[str, ...],
+    lacks: Lacks,
+    **fields: Any,
+) -> None:
+    _over_days(name, label, "leadership", says, _of_days(metric, kinds, lacks), **fields)
+
+
+_believing = partial(_leading, unit="plain", stratified="always", kinds=_JUDGED, lacks=_NO_JUDGEMENT)
+_converting = partial(_leading, bounds=UNIT, needs=NEEDS_STRAW_POLL, kinds=_POLLED, lacks=_NO_POLL)
 
 _believing(
     "ratio",
@@ -205,6 +255,7 @@ _believing(
     "Ratio minus the mean of the same quotient of living players of the Sheriff's role who are not Sheriff. "
     "No value if nobody else of that role is alive, so none for a single Seer or Guard.",
     leadership.ratio_over_peers,
+    lacks=partial(why_no_value, rest="nobody else of the Sheriff's role lived, or was judged"),
     signed=True,
     reference=0.0,
 )
@@ -213,6 +264,8 @@ _leading(
     "reliability gained by speaking",
     "(After − before) / before of the Sheriff's mean reliability, at the straw poll and at the vote.",
     leadership.improvement,
+    kinds=("straw", "vote"),
+    lacks=partial(why_no_value, rest="nobody judged the Sheriff at the straw poll and at the vote"),
     needs=NEEDS_STRAW_POLL,
     signed=True,
     reference=0.0,
@@ -249,6 +302,8 @@ _converting(
     "DC, polled twice",
     "Null of DC: a second straw poll in place of the vote, with nothing said in between.",
     dc_retest,
+    kinds=_POLLED_TWICE,
+    lacks=_NO_SECOND_POLL,
     needs=NEEDS_TWO_STRAW_POLLS,
 )
 _leading(
@@ -256,6 +311,8 @@ _leading(
     "DC minus DC polled twice",
     "DC minus what it is when players are polled twice.",
     leadership.minus(dc, dc_retest),
+    kinds=("straw", "straw2", "statement", "vote"),
+    lacks=_NO_SECOND_POLL,
     unit="points",
     bounds=SIGNED,
     needs=NEEDS_TWO_STRAW_POLLS,
@@ -273,6 +330,8 @@ _leading(
     "DC minus DC towards others",
     "DC minus what it is towards others.",
     leadership.minus(dc, dc_others),
+    kinds=_POLLED,
+    lacks=_NO_POLL,
     unit="points",
     bounds=SIGNED,
     needs=NEEDS_STRAW_POLL,
@@ -284,18 +343,21 @@ _converting(
     "conversion in words",
     "Share of the others that changed their vote to the player whom the Sheriff recommends in words.",
     dc_words,
+    lacks=_NO_ADVICE,
 )
 _converting(
     "dc_words_wolf",
     "conversion in words, to a Werewolf",
     "Conversion in words where the recommended player is a Werewolf.",
     partial(dc_words, wolf=True),
+    lacks=partial(_NO_ADVICE, rest="the player whom the Sheriff named is no Werewolf"),
 )
 _converting(
     "dc_words_other",
     "conversion in words, to another",
     "Conversion in words where the recommended player is not a Werewolf.",
     partial(dc_words, wolf=False),
+    lacks=partial(_NO_ADVICE, rest="the player whom the Sheriff named is a Werewolf"),
 )
 
 
@@ -357,8 +419,15 @@ def _persuading(name: str, label: str, says: str, needs: Needs = NEEDS_STRAW_POL
         silent = sum(leadership.persuasion_counts(day) is None for day in game.days)
         return _floats(*(sum(day_counts[k] for day_counts in known) for k in range(3)), silent)
 
+    def turns(game: ObservedGame) -> Mapping[str, tuple[float, float]]:
+        return {
+            ask: (float(won), 1.0)
+            for day in game.days
+            for ask, won in leadership.persuaded_votes(day, **which).items()
+        }
+
     fields: dict[str, Any] = {"units": "followers", "bounds": SIGNED, "needs": needs, "reference": 0.0}
-    _enter(name, label, WON_OVER, "words", says, counts, **fields)
+    _enter(name, label, WON_OVER, "words", says, counts, turns=turns, **fields)
 
 
 _persuading(
@@ -391,7 +460,11 @@ _persuading(
 # -- forks ------------------------------------------------------------------------------------------
 
 
-@measure("votes for X", SHARE, "forks", units="votes", headline=True, compared=True)
+def _x_turns(game: ObservedGame) -> Mapping[str, tuple[float, float]]:
+    return _turns(forks.x_ballots(game.record, game.days))
+
+
+@measure("votes for X", SHARE, "forks", units="votes", headline=True, compared=True, turns=_x_turns)
 def votes_for_x(game: ObservedGame) -> Sums | None:
     """Share of the votes on the day of a fork's turn that are for X; those of its speaker, of X and of Y are
     left out. The identified persuasion is its difference between forks that ask for X and forks that ask for
@@ -405,7 +478,14 @@ def votes_for_x(game: ObservedGame) -> Sums | None:
 
 
 def _of_person(
-    name: str, label: str, says: str, metric: Callable[[Day, int], float | None], **fields: Any
+    name: str,
+    label: str,
+    says: str,
+    metric: Callable[[Day, int], float | None],
+    *,
+    kinds: tuple[str, ...] = _JUDGED,
+    lacks: Lacks = _NO_JUDGEMENT,
+    **fields: Any,
 ) -> None:
     """A mean over the days on which the person voted, then over games (002 §4.3)."""
 
@@ -414,7 +494,12 @@ def _of_person(
         assert seat is not None
         return values_by_day(game.days_of_person, lambda day: metric(day, seat))
 
-    _over_days(name, label, "people", says, values, **fields)
+    def why(game: ObservedGame, day: Day) -> str:
+        if day not in game.days_of_person:
+            return "the person did not vote"
+        return "the person was Sheriff" if day.sheriff == game.person else lacks(day)
+
+    _over_days(name, label, "people", says, ByDay(values, kinds, why), **fields)
 
 
 _of_person(
@@ -433,6 +518,8 @@ _of_person(
     "Ratio of the person before the statement",
     "The person's Ratio, from the trust asked for before the Sheriff's statement.",
     person_ratio_before,
+    kinds=("rate-before-sheriff",),
+    lacks=_NO_LAST_WORD,
     unit="plain",
     needs=NEEDS_TRUST_BEFORE,
     reference=1.0,
@@ -443,6 +530,8 @@ _of_person(
     "How much further the person believes the Sheriff after its statement than before it, in points of 1 to "
     "10.",
     person_moved,
+    kinds=_TRUSTED_TWICE,
+    lacks=_NO_LAST_WORD,
     unit="one",
     needs=NEEDS_TRUST_TWICE,
     signed=True,
@@ -454,6 +543,8 @@ _of_person(
     "Share of the days on which the straw vote of the person at the table was not the Sheriff's vote and its "
     "real vote is (002 Table 3).",
     person_dc,
+    kinds=_POLLED,
+    lacks=_NO_POLL,
     bounds=UNIT,
     needs=NEEDS_STRAW_POLL,
     headline=True,
@@ -520,6 +611,14 @@ def _chance(guess: AskedGuess) -> float:
     return guess.chance
 
 
+def _above(guess: AskedGuess) -> float:
+    return guess.right - guess.chance
+
+
+def _guess_turns(value: Callable[[AskedGuess], float]) -> TurnSums:
+    return lambda game: _summed((guess.ask, value(guess)) for guess in game.asked_guesses)
+
+
 _guessed = partial(measure, section="asked", units="guesses", needs=NEEDS_GUESSES)
 GUESSED_BY: Mapping[str, Callable[[ObservedGame, AskedGuess], PartKey]] = {
     "round": lambda game, guess: (guess.round,),
@@ -529,22 +628,30 @@ GUESSED_BY: Mapping[str, Callable[[ObservedGame, AskedGuess], PartKey]] = {
 """The dimensions by which guesses of roles are split."""
 
 
-@_guessed("roles guessed right", SHARE)
+@_guessed("roles guessed right", SHARE, turns=_guess_turns(_right))
 def guesses_right(game: ObservedGame) -> Sums | None:
     """Share of the roles that the village side guesses right where a probe asks for them."""
     return _guessing(game, _right)
 
 
-@_guessed("by chance", POOLED, bounds=UNIT)
+@_guessed("by chance", POOLED, bounds=UNIT, turns=_guess_turns(_chance))
 def guesses_by_chance(game: ObservedGame) -> Sums | None:
     """The chance level of these guesses: drawing the role from the cards in play, without one's own."""
     return _guessing(game, _chance)
 
 
-@_guessed("above chance", POOLED, unit="points", bounds=SIGNED, signed=True, reference=0.0)
+@_guessed(
+    "above chance",
+    POOLED,
+    unit="points",
+    bounds=SIGNED,
+    signed=True,
+    reference=0.0,
+    turns=_guess_turns(_above),
+)
 def guesses_above_chance(game: ObservedGame) -> Sums | None:
     """Roles guessed right minus the chance level."""
-    return _guessing(game, lambda guess: guess.right - guess.chance)
+    return _guessing(game, _above)
 
 
 def _guesses_by_part(of: str) -> None:
@@ -563,8 +670,15 @@ for _of in GUESSED_BY:
     _guesses_by_part(_of)
 
 
-def _asked_trust(name: str, label: str, says: str, metric: DayMetric, **fields: Any) -> None:
-    _over_days(name, label, "asked", says, _of_days(metric), **fields)
+def _asked_trust(
+    name: str,
+    label: str,
+    says: str,
+    metric: DayMetric,
+    kinds: tuple[str, ...] = _TRUSTED_TWICE,
+    **fields: Any,
+) -> None:
+    _over_days(name, label, "asked", says, _of_days(metric, kinds, _NO_LAST_WORD), **fields)
 
 
 _asked_trust(
@@ -593,6 +707,7 @@ _asked_trust(
     "Ratio before the Sheriff's statement",
     "Ratio from the trust asked for before the Sheriff's statement; Ratio itself is from the vote.",
     leadership.asked_ratio,
+    ("rate-before-sheriff",),
     unit="plain",
     reference=1.0,
     needs=NEEDS_TRUST_BEFORE,
@@ -603,19 +718,19 @@ _asked_trust(
 # -- how they end ----------------------------------------------------------------------------------
 
 
-@measure("village wins", SHARE, "play", headline=True, stratified="drawn")
+@measure("village wins", SHARE, "play", at_end=True, headline=True, stratified="drawn")
 def village_win(game: ObservedGame) -> Sums:
     """Share of all finished games that the village won."""
     return float(village_won(game.record) is True), 1.0
 
 
-@measure("Werewolf wins", SHARE, "play", stratified="drawn")
+@measure("Werewolf wins", SHARE, "play", at_end=True, stratified="drawn")
 def wolf_win(game: ObservedGame) -> Sums:
     """Share of all finished games that the Werewolves won."""
     return float(village_won(game.record) is False), 1.0
 
 
-@measure("neither side wins", SHARE, "play", stratified="drawn")
+@measure("neither side wins", SHARE, "play", at_end=True, stratified="drawn")
 def no_winner(game: ObservedGame) -> Sums:
     """Share of finished games that stopped before a side had won: at the round limit, at the death of an
     assigned Sheriff, or when a player left without whom the game stops.
@@ -628,19 +743,19 @@ def _own(game: ObservedGame, wolf: bool) -> Sums | None:
     return _one(won_as(game.record, game.options.watched, wolf))
 
 
-@measure("own wins as the village", SHARE, "play", group="watched", headline=True)
+@measure("own wins as the village", SHARE, "play", at_end=True, group="watched", headline=True)
 def watched_village_win(game: ObservedGame) -> Sums | None:
     """Wins of the watched seat's side in games in which the seat is of the village."""
     return _own(game, wolf=False)
 
 
-@measure("own wins as a Werewolf", SHARE, "play", group="watched", headline=True)
+@measure("own wins as a Werewolf", SHARE, "play", at_end=True, group="watched", headline=True)
 def watched_wolf_win(game: ObservedGame) -> Sums | None:
     """Wins of the watched seat's side in games in which the seat is a Werewolf."""
     return _own(game, wolf=True)
 
 
-@measure("own wins, each side half", HALVES, "play", group="watched", bounds=UNIT, headline=True)
+@measure("own wins, each side half", HALVES, "play", at_end=True, group="watched", bounds=UNIT, headline=True)
 def watched_win(game: ObservedGame) -> Sums:
     """The mean of the watched seat's wins as the village and as a Werewolf, so that each side counts half
     regardless of the cards (004's human evaluation).
@@ -649,14 +764,26 @@ def watched_win(game: ObservedGame) -> Sums:
     return *(_own(game, wolf=False) or nothing), *(_own(game, wolf=True) or nothing)
 
 
-@measure("village votes for a Werewolf", SHARE, "play", units="votes")
+@measure(
+    "village votes for a Werewolf",
+    SHARE,
+    "play",
+    units="votes",
+    turns=lambda game: _turns(play.village_ballots(game.days)),
+)
 def votes_for_wolves(game: ObservedGame) -> Sums:
     """Share of the votes cast by the village side that were for a Werewolf."""
     ballots = village_votes(game.days)
     return _floats(ballots.hits, ballots.cast)
 
 
-@measure("village votes not cast", SHARE, "play", units="votes")
+@measure(
+    "village votes not cast",
+    SHARE,
+    "play",
+    units="votes",
+    turns=lambda game: _turns({ask: hit is None for ask, hit in play.village_ballots(game.days).items()}),
+)
 def abstained(game: ObservedGame) -> Sums:
     """Share of the village side's votes that were not cast, unusable ones among them."""
     ballots = village_votes(game.days)
@@ -669,14 +796,28 @@ def voted_out_wolves(game: ObservedGame) -> Sums:
     return _floats(*eliminations(game.days))
 
 
-@measure("chances to shoot taken", SHARE, "play", units="chances")
+@measure(
+    "chances to shoot taken",
+    SHARE,
+    "play",
+    units="chances",
+    turns=lambda game: _turns(
+        {ask: hit is not None for ask, hit in play.chances_to_shoot(game.record).items()}
+    ),
+)
 def shots_taken(game: ObservedGame) -> Sums:
     """Share of the chances to shoot (a Hunter's, as it leaves) that are taken; stand-ins are left out."""
     shots = play.shots_of(game.record)
     return _floats(shots.fired, shots.chances)
 
 
-@measure("shots at a Werewolf", SHARE, "play", units="shots")
+@measure(
+    "shots at a Werewolf",
+    SHARE,
+    "play",
+    units="shots",
+    turns=lambda game: _turns(play.chances_to_shoot(game.record)),
+)
 def shots_at_wolves(game: ObservedGame) -> Sums:
     """Share of the shots that hit a Werewolf."""
     shots = play.shots_of(game.record)
@@ -692,10 +833,15 @@ def survival_by_role(game: ObservedGame) -> Parts:
 # -- what is chosen among ---------------------------------------------------------------------------
 
 
-@measure("choices among fewer than asked for", SHARE, "chosen", units="choices")
+def _offer_turns(game: ObservedGame) -> Mapping[str, tuple[float, float]]:
+    return _summed((ask, float(offer.asked > 0)) for ask, offer in game.offers)
+
+
+@measure("choices among fewer than asked for", SHARE, "chosen", units="choices", turns=_offer_turns)
 def fewer_candidates(game: ObservedGame) -> Sums | None:
     """Share of the choices among candidates for which the model gave fewer than it was asked for."""
-    return _floats(sum(offer.asked > 0 for offer in game.offers), len(game.offers)) if game.offers else None
+    added = _offer_turns(game).values()
+    return _floats(sum(fewer for fewer, _ in added), sum(n for _, n in added)) if added else None
 
 
 # -- who is guessed ---------------------------------------------------------------------------------
@@ -705,10 +851,22 @@ def _over_guesses(game: ObservedGame, value: Callable[[RoleGuess], float]) -> Su
     return (sum(map(value, game.guesses)), float(len(game.guesses))) if game.guesses else None
 
 
-@measure("accuracy", SHARE, "deduction", units="judgements")
+def _judgement_turns(value: Callable[[RoleGuess], float]) -> TurnSums:
+    return lambda game: _summed((f"{guess.day}/vote/{guess.rater}", value(guess)) for guess in game.guesses)
+
+
+def _is_right(guess: RoleGuess) -> float:
+    return float(guess.right)
+
+
+def _is_uncertain(guess: RoleGuess) -> float:
+    return float(guess.guess == UNCERTAIN)
+
+
+@measure("accuracy", SHARE, "deduction", units="judgements", turns=_judgement_turns(_is_right))
 def accuracy(game: ObservedGame) -> Sums | None:
     """Share of the village side's judgements that name the exact role; “Uncertain” is never right."""
-    return _over_guesses(game, lambda guess: float(guess.right))
+    return _over_guesses(game, _is_right)
 
 
 @measure("accuracy", SHARE, "deduction", units="judgements", split=("player",))
@@ -717,25 +875,40 @@ def accuracy_by_player(game: ObservedGame) -> Parts:
     return _pooled(((game.judges[guess.day, guess.rater],), float(guess.right)) for guess in game.guesses)
 
 
-@measure("“Uncertain” guesses", SHARE, "deduction", units="judgements")
+@measure("“Uncertain” guesses", SHARE, "deduction", units="judgements", turns=_judgement_turns(_is_uncertain))
 def uncertain(game: ObservedGame) -> Sums | None:
     """Share of the judgements that name no role."""
-    return _over_guesses(game, lambda guess: float(guess.guess == UNCERTAIN))
+    return _over_guesses(game, _is_uncertain)
 
 
-@measure("Brier score", POOLED, "deduction", unit="plain", units="judgements")
+_BRIER = attrgetter("brier")
+
+
+@measure("Brier score", POOLED, "deduction", unit="plain", units="judgements", turns=_judgement_turns(_BRIER))
 def brier(game: ObservedGame) -> Sums | None:
     """Σ(p − truth)² of a judgement as a distribution, from 0 (sure and right) to 2 (sure and wrong)."""
-    return _over_guesses(game, lambda guess: guess.brier)
+    return _over_guesses(game, _BRIER)
 
 
-@measure("Brier score, cards alone", POOLED, "deduction", unit="plain", units="judgements")
+_OF_CARDS = attrgetter("prior_brier")
+
+
+@measure(
+    "Brier score, cards alone",
+    POOLED,
+    "deduction",
+    unit="plain",
+    units="judgements",
+    turns=_judgement_turns(_OF_CARDS),
+)
 def prior_brier(game: ObservedGame) -> Sums | None:
     """The Brier score of knowing only the cards in play and one's own."""
-    return _over_guesses(game, lambda guess: guess.prior_brier)
+    return _over_guesses(game, _OF_CARDS)
 
 
-@measure("skill of guesses", GAINED, "deduction", units="judgements", signed=True)
+@measure(
+    "skill of guesses", GAINED, "deduction", units="judgements", signed=True, turns=_judgement_turns(_BRIER)
+)
 def brier_skill(game: ObservedGame) -> Sums | None:
     """1 − Brier score / Brier score of the cards alone: 0 is no better than the cards."""
     scores, of_cards = brier(game), prior_brier(game)
@@ -770,7 +943,14 @@ def _both_read(game: ObservedGame) -> bool:
     return all(side in game.conduct.read_sides for side in SIDES)
 
 
-@measure("reasonable by rule", SHARE, "reasonable", units="replies")
+def _reasonable_turns(game: ObservedGame) -> Mapping[str, tuple[float, float]]:
+    if not _both_read(game):
+        return {}
+    judged = judged_replies(game.view, game.record, game.seen)
+    return _turns({ask: not wrong for ask, wrong in judged.items()})
+
+
+@measure("reasonable by rule", SHARE, "reasonable", units="replies", turns=_reasonable_turns)
 def reasonable(game: ObservedGame) -> Sums | None:
     """Share of replies that no rule objects to: usable, no failure, no hallucination (003 Fig. 4 had people
     judge). Statements that could not be read are left out, and games in which most of a side's could not.
@@ -821,12 +1001,27 @@ def _behaviour(name: str, side: SideName) -> None:
         shown = times(game)
         return None if shown is None else _one(shown[0] > 0)
 
+    def turns(game: ObservedGame) -> Mapping[str, tuple[float, float]]:
+        if side not in game.conduct.read_sides:
+            return {}
+        seen = (one for one in game.seen if (one.behaviour, game.view.side(one.seat)) == (name, side))
+        return _summed((one.ask, 1.0) for one in seen)
+
     behaviour, whose = behaviour_name(name), SIDE_NAMES[side]
     label, shows = f"{behaviour}, {whose}", "show" if side == "werewolves" else "shows"
     says = f"How often a game the {whose} {shows} {behaviour}."
-    _enter(f"{name}_{side}", label, MEAN, "behaviours", says, times, unit="plain")
+    _enter(f"{name}_{side}", label, MEAN, "behaviours", says, times, unit="plain", turns=turns)
     says = f"Share of games in which the {whose} {shows} {behaviour} at all."
-    _enter(f"{name}_{side}_games", f"games with {label}", MEAN, "behaviours", says, ever, bounds=UNIT)
+    _enter(
+        f"{name}_{side}_games",
+        f"games with {label}",
+        MEAN,
+        "behaviours",
+        says,
+        ever,
+        bounds=UNIT,
+        turns=turns,
+    )
 
 
 for _name in BEHAVIOURS:
@@ -847,6 +1042,18 @@ def _contradicting(name: SideName) -> None:
         ]
         return _floats(sum(one.contradicting for one in of_side), sum(one.statements for one in of_side))
 
+    def turns(game: ObservedGame) -> Mapping[str, tuple[float, float]]:
+        if name not in game.conduct.read_sides:
+            return {}
+        return _turns(
+            {
+                truth.statement.ask: bool(truth.contradictions)
+                for truth in statement_truths(game.view)
+                if game.view.side(truth.statement.seat) == name
+                and truth.statement.ask not in game.record.shared
+            }
+        )
+
     whose = SIDE_NAMES[name]
     _enter(
         f"contradictions_{name}",
@@ -857,6 +1064,7 @@ def _contradicting(name: SideName) -> None:
         "result that it did not get, an accusation or a defence against better knowledge.",
         counts,
         units="statements",
+        turns=turns,
     )
 
 
@@ -967,8 +1175,39 @@ def _stood_in(replies: Replies) -> Sums:
     return _floats(replies.stand_ins, replies.decisions, replies.fallbacks, replies.turns)
 
 
+def _last_taken(replies: Replies) -> Sums:
+    return _floats(replies.last_taken, replies.attempts)
+
+
+def _illegal(replies: Replies) -> Sums:
+    return _floats(replies.illegal, replies.choices)
+
+
+def _reply_turns(counts: Callable[[Replies], Sums]) -> TurnSums:
+    """What each turn adds to a share of replies."""
+
+    def turns(game: ObservedGame) -> Mapping[str, tuple[float, float]]:
+        first = 0 if counts(game.replies)[1] else -2  # EITHER: the first two sums, or the last
+        found = {turn.ask: counts(play.replies_in(game.record, [turn])) for turn in game.reported_turns}
+        return {
+            ask: (sums[first], sums[first + 1])
+            for ask, sums in found.items()
+            if sums[first] or sums[first + 1]
+        }
+
+    return turns
+
+
 @measure(
-    "invalid replies", EITHER, "replies", unit="out_of", units="calls", also="turns", void=True, headline=True
+    "invalid replies",
+    EITHER,
+    "replies",
+    unit="out_of",
+    units="calls",
+    also="turns",
+    void=True,
+    headline=True,
+    turns=_reply_turns(_unusable),
 )
 def invalid(game: ObservedGame) -> Sums:
     """Share of model calls, retries included, whose reply could not be used; for agents without a model, of
@@ -977,24 +1216,48 @@ def invalid(game: ObservedGame) -> Sums:
     return _unusable(game.replies)
 
 
-@measure("illegal actions", SHARE, "replies", unit="out_of", units="choices", void=True, headline=True)
+@measure(
+    "illegal actions",
+    SHARE,
+    "replies",
+    unit="out_of",
+    units="choices",
+    void=True,
+    headline=True,
+    turns=_reply_turns(_illegal),
+)
 def illegal(game: ObservedGame) -> Sums:
     """Of the decisions among listed options that took a call: the share in which a reply could be read but
     named what was not allowed then, such as a vote for a dead player, even if a retry corrected it. A reply
     without a readable choice is invalid, not illegal. If a language model plays, only language models count.
     """
-    return _floats(game.replies.illegal, game.replies.choices)
+    return _illegal(game.replies)
 
 
-@measure("last answers taken", SHARE, "replies", unit="out_of", units="calls", void=True)
+@measure(
+    "last answers taken",
+    SHARE,
+    "replies",
+    unit="out_of",
+    units="calls",
+    void=True,
+    turns=_reply_turns(_last_taken),
+)
 def several_answers(game: ObservedGame) -> Sums:
     """Share of model calls whose reply had several different answers, of which the last was taken because no
     retry gave a single answer. They do not count as invalid replies.
     """
-    return _floats(game.replies.last_taken, game.replies.attempts)
+    return _last_taken(game.replies)
 
 
-@measure("statements not read", SHARE, "replies", unit="out_of", units="statements")
+@measure(
+    "statements not read",
+    SHARE,
+    "replies",
+    unit="out_of",
+    units="statements",
+    turns=lambda game: _turns(game.unread),
+)
 def unread(game: ObservedGame) -> Sums | None:
     """Share of the statements that could not be read because they are not English. Behaviours, trust,
     recommendations and replies that a rule objects to are counted without them. If most of a side's
@@ -1004,7 +1267,16 @@ def unread(game: ObservedGame) -> Sums | None:
     return _floats(*game.statements) if game.statements[1] else None
 
 
-@measure("stand-ins", EITHER, "replies", unit="out_of", units="decisions", void=True, headline=True)
+@measure(
+    "stand-ins",
+    EITHER,
+    "replies",
+    unit="out_of",
+    units="decisions",
+    void=True,
+    headline=True,
+    turns=_reply_turns(_stood_in),
+)
 def stand_ins(game: ObservedGame) -> Sums:
     """Share of the decisions by a model or your own agent that got no usable reply, so that the rules'
     stand-in was applied; if no model was called, of all decisions. If a language model plays, only language

@@ -136,11 +136,13 @@ def row_of(
     options: MeasuringOptions = NOTHING_MORE,
     spent: Mapping[str, CallTotals] | None = None,
 ) -> MeasureRow:
-    """The row of a game. spent: totals of its calls, by model (None: not known).
+    """The row of a game. spent: totals of its calls, by model (None: not known)."""
+    return row_of_game(ObservedGame(record, options, spent or {}))
 
-    A void game contributes only to measures with `void`.
-    """
-    game = ObservedGame(record, options, spent or {})
+
+def row_of_game(game: ObservedGame) -> MeasureRow:
+    """The row of a game. A void game contributes only to measures with `void`."""
+    record, options = game.record, game.options
     void = record.outcome is not None and record.outcome.void
     groups: frozenset[Group] = frozenset({"every"}) if void else groups_of_game(game)
 

@@ -331,7 +331,7 @@ def _of_measure(measure: Measure) -> Column:
 _OF_GAMES = {column.name for column in TABLES["games"]}
 OF_MEASURES: Mapping[str, tuple[Column, ...]] = {
     "games": tuple(_of_measure(one) for one in MEASURES.values() if one.name not in _OF_GAMES),
-    "days": tuple(_of_measure(one) for one in MEASURES.values() if one.day_values is not None),
+    "days": tuple(_of_measure(one) for one in MEASURES.values() if one.by_day is not None),
 }
 """The measures that a table has as columns, behind its own: in `games` those whose name is not taken by a
 column that says the same, such as `rounds`; in `days` those that are means over days.

@@ -262,8 +262,8 @@ def _days(game: _Game) -> Iterator[DataRow]:
         return
     observed = ObservedGame(record, measuring_options(game.store.experiment, game.row.condition), {})
     values: dict[str, Mapping[Any, float]] = {
-        column.name: measure.day_values(observed)
-        if (measure := MEASURES[column.name]).day_values is not None and measure.group in measured.groups
+        column.name: measure.by_day.values(observed)
+        if (measure := MEASURES[column.name]).by_day is not None and measure.group in measured.groups
         else {}
         for column in OF_MEASURES["days"]
     }

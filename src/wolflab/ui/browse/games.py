@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import get_args
+from typing import Any, get_args
 from urllib.parse import urlencode
 
 from ...errors import WolflabError
@@ -26,6 +26,7 @@ from ...lab.storage.overview import (
 from ...metrics.measure import Measure
 from ...metrics.registry import MEASURES, unknown_measure
 from ...metrics.rows import GameValue
+from ...metrics.summary import COST
 from ..report.measures import SECTION_TITLES
 from ..report.numbers import NO_NUMBER, UNKNOWN, number
 from ..report.report_table import Cell, TableRow
@@ -69,12 +70,12 @@ _CHOSEN = {
     "model": "model",
     "why": "stopped with",
     "measure": "measure",
-    "counted": "counted by it",
+    "counted": "games it does not count",
     "baseline": "compared with",
 }
 """Fields of an address that choose games, in words."""
 _ORDERS = ("up", "down")
-_COUNTED = ("yes",)
+_COUNTED = {"yes": "left out"}
 _ERROR = 200
 """The most characters of a game's error in a row."""
 
@@ -184,7 +185,7 @@ def games_form(
     by_section: dict[str, list[tuple[str, str]]] = {}
     for measure in measures:
         by_section.setdefault(SECTION_TITLES[measure.section], []).append((measure.name, measure.label))
-    counted_by = [("", "shown"), ("yes", "left out")]
+    counted_by = [("", "shown"), *_COUNTED.items()]
     of_measures = [
         choices("Measure", "measure", [("", "none")], wanted.measure or "", by_section),
         choices("Games it does not count", "counted", counted_by, wanted.counted or ""),
@@ -219,7 +220,12 @@ def games_page(index: RunIndex, run: IndexedRun, asked: GamesAsked) -> str:
         untold = "Who won is not told" if wanted.measure is None else "Who won and the measure are not told"
         notices = notice_html(f"{untold}: {error}")
     end_of = nothing_known if kept is None else kept.ends
-    value_of = nothing_known if kept is None or wanted.measure is None else kept.values(wanted.measure)
+    unpriced = wanted.measure == COST and bool(index.cost(run).models)
+    if unpriced:
+        notices += notice_html("The cost of a game is not known, because not all of its models have a price.")
+    value_of = (
+        nothing_known if kept is None or wanted.measure is None or unpriced else kept.values(wanted.measure)
+    )
     with looking(run) as overview:
         if wanted.result is not None or wanted.sort == "rounds":
             notices += _all_read(end_of, overview, run, wanted, "it is not known who won")
@@ -235,10 +241,11 @@ def games_page(index: RunIndex, run: IndexedRun, asked: GamesAsked) -> str:
         form = games_form(overview, counts.by, () if kept is None else kept.measures, asked)
     measure = None if wanted.measure is None else MEASURES[wanted.measure]
     rows = [_row(game, end_of(game.id), measure, value_of(game.id)) for game in shown]
+    words = (1,) if measure is None else (2,)
     first = (page - 1) * PAGE + 1
     caption = f"Games {first:,} to {first + len(shown) - 1:,} of {total:,}" if shown else "No games"
     table = (
-        leading_table(caption, _heads(asked), rows, (1,)) if rows else notice_html("No game is like that.")
+        leading_table(caption, _heads(asked), rows, words) if rows else notice_html("No game is like that.")
     )
     steps = pager(page, pages, lambda n: asked.address(page=n))
     live = not counts.finished
@@ -267,13 +274,26 @@ def _chosen(asked: GamesAsked) -> str:
         value = getattr(asked.wanted, name)
         if value is not None:
             lift = escape(asked.address(**{name: None}))
-            told = MEASURES[value].label if name == "measure" else WON.get(value, status_in_words(value))
-            shown = escape(cut(str(told), _ERROR))
+            shown = escape(cut(_in_words(name, value), _ERROR))
             said.append(
                 f"{words} <b><bdi>{shown}</bdi></b> "
                 f'(<a href="{lift}">any<span class="unseen"> {words}</span></a>)'
             )
     return "; ".join(said) or "all of them"
+
+
+def _in_words(name: str, value: Any) -> str:
+    """The value of one of these filters."""
+    match name:
+        case "status":
+            return status_in_words(value)
+        case "result":
+            return WON[value]
+        case "measure":
+            return MEASURES[value].label
+        case "counted":
+            return _COUNTED[value]
+    return str(value)
 
 
 def _heads(asked: GamesAsked) -> list[Cell | str]:
@@ -302,7 +322,7 @@ def _row(game: ListedGame, end: GameEnd | None, measure: Measure | None, value: 
     error = (cut(game.error, _ERROR),) if game.error and not over else ()
     return [
         Cell(str(game.id), to=f"replay/{game.id}.html"),
-        *([] if measure is None else [_value_cell(measure, value) if over else NO_NUMBER]),
+        *([] if measure is None else [_value_cell(game.id, measure, value) if over else NO_NUMBER]),
         Cell(game.condition, to=f"games?{urlencode({'condition': game.condition})}"),
         Cell(str(game.deal), to=f"games?{urlencode({'deal': game.deal})}"),
         str(game.repeat),
@@ -316,8 +336,8 @@ def _row(game: ListedGame, end: GameEnd | None, measure: Measure | None, value: 
     ]
 
 
-def _value_cell(measure: Measure, value: GameValue | None) -> Cell:
-    """A measure in a finished game. value: None if it is not known."""
+def _value_cell(game: int, measure: Measure, value: GameValue | None) -> Cell:
+    """A measure in a finished game, with a link to what it counts there. value: None if it is not known."""
     if value is None:
         return Cell(UNKNOWN)
     if not value.n:
@@ -325,4 +345,5 @@ def _value_cell(measure: Measure, value: GameValue | None) -> Cell:
     text = "no value" if value.value is None else number(value.value, measure.unit)
     if measure.signed and value.value is not None and value.value > 0:
         text = f"+{text}"
-    return Cell(text, under=() if value.units == "games" else (counted_units(value.n, value.units),))
+    to = f"replay/{game}.html#{urlencode({'as': 'moderator', 'measure': measure.name})}"
+    return Cell(text, under=() if value.units == "games" else (counted_units(value.n, value.units),), to=to)

@@ -33,6 +33,38 @@ const isLie = (claim, card) => Boolean(card) && (card === "no Werewolf" ? claim 
 /** Whether a claimed result of a look is known to be untrue. */
 const isFalse = (shown, card) => Boolean(card) && shown !== "" && (shown === "Werewolf") !== (card === "Werewolf");
 
+// -- what a measure counts: a list of games names the measure
+
+const PROBE_NAMES = { straw: "straw poll", straw2: "second straw poll" };
+const countedOf = (measure) => game.counted?.[measure];
+
+/** Line → what is counted there: the kinds of turns, and whether one is in the measure's numerator. */
+function countedLines(measure) {
+  const lines = new Map();
+  const one = countedOf(measure);
+  const add = (n, word, hit) => {
+    const at = lines.get(n) || { words: [], hit: false };
+    lines.set(n, { words: [...new Set([...at.words, word])], hit: at.hit || hit });
+  };
+  for (const [index, hit] of one?.turns || []) add(turns[index].n, turnKind(turns[index]), hit === 1);
+  if (one?.end) add(items.findLastIndex((item) => item.kind === "end"), "the end", true);
+  lines.delete(-1);
+  return lines;
+}
+
+/** A turn in a word: a straw poll's ask names which of the two it is. */
+const turnKind = (turn) => (turn.probe ? PROBE_NAMES[turn.ask.split("/")[1]] || turn.kind : turn.kind);
+
+/** What the measure counts in this game, with the way to each marked line. */
+function Counted({ measure, n, go, close }) {
+  const lines = useMemo(() => [...countedLines(measure).keys()].sort((a, b) => a - b), [measure]);
+  const says = countedOf(measure)?.says || (game.counted ? `This game is not counted for ${measure}.`
+    : "What the measure counts is not shown, because words of somebody in this game are left out.");
+  return html`<div class="counted-box"><p>${says}</p><p class="buttons">
+    ${lines.length > 0 && html`<button type="button" onClick=${() => go(lines.find((at) => at > n) ?? lines[0])}>Next counted line</button>`}
+    <button type="button" class="quiet" onClick=${close}>Remove the marks</button></p></div>`;
+}
+
 // -- links: every state has one
 
 /** Where the page opens without a link: on the first spoken line, without anybody's secrets. */
@@ -45,8 +77,10 @@ function readLink() {
   if (location.hash.length < 2) return opening();
   const told = new URLSearchParams(location.hash.slice(1));
   const last = items.length - 1;
+  const measure = told.get("measure") || "";
   const asked = game.turns.find((turn) => turn.ask === told.get("ask")); // a report names what it quotes so
-  const n = Math.min(last, Math.max(0, Math.trunc(Number(told.get("line") ?? (asked?.n ?? 0) + 1) - 1) || 0));
+  const first = asked?.n ?? Math.min(...countedLines(measure).keys(), last);
+  const n = Math.min(last, Math.max(0, Math.trunc(Number(told.get("line") ?? (asked || measure ? first : 0) + 1) - 1) || 0));
   const allowed = new Set(game.as === null ? [MODERATOR, PUBLIC, ...seats.map((seat) => String(seat.seat))]
     : [String(game.as), PUBLIC]);
   const who = told.get("as");
@@ -55,12 +89,12 @@ function readLink() {
   const wanted = named ? String(named.seat) : who;
   const as = allowed.has(wanted) ? wanted : who ? PUBLIC : [...allowed][0]; // who is not known sees no secret
   const tab = TABS.some(([key]) => key === told.get("tab")) ? told.get("tab") : "log";
-  return { n: near(n, as), as, tab };
+  return { n: near(n, as), as, tab, measure };
 }
 
-function linkTo({ n, as, tab }) {
+function linkTo({ n, as, tab, measure }) {
   const who = as === MODERATOR || as === PUBLIC ? as : name(Number(as));
-  return `#${new URLSearchParams({ line: n + 1, as: who, ...(tab === "log" ? {} : { tab }) })}`;
+  return `#${new URLSearchParams({ line: n + 1, as: who, ...(tab === "log" ? {} : { tab }), ...(measure ? { measure } : {}) })}`;
 }
 
 // -- the ring
@@ -167,17 +201,18 @@ function Acts({ item, known }) {
     key=${word}>${word}${lie ? " (not true)" : ""}</span>`)}</span>`;
 }
 
-function Line({ item, at, known, onGo, signs }) {
+function Line({ item, at, known, onGo, signs, marked }) {
   const secret = item.sees !== -1;
   const by = speaker(item);
-  if (item.kind === "time") return html`<h2 class="phase-line ${item.time}" data-n=${at}><${Icon} name=${item.time === "night" ? "night" : "day"} />${item.text}</h2>`;
+  const tag = marked && html` <span class="tag counted ${marked.hit ? "hit" : ""}">counted: ${listed(marked.words)}</span>`;
+  if (item.kind === "time") return html`<h2 class="phase-line ${item.time}" data-n=${at}><${Icon} name=${item.time === "night" ? "night" : "day"} />${item.text}${tag}</h2>`;
   const where = { election: "runs for Sheriff", "last words": "last words" }[item.where];
-  return html`<div class="line ${secret ? "secret" : ""}" data-n=${at}>
+  return html`<div class="line ${secret ? "secret" : ""} ${marked ? "is-counted" : ""}" data-n=${at}>
     <button type="button" class="jump" aria-label=${`Go to line ${at + 1}`} onClick=${() => onGo(at)}>${at + 1}</button>
     ${by === null ? html`<span class="mark none" aria-hidden="true"></span>` : html`<${Mark} seat=${seats[by]} />`}
     <div class="words">${by !== null && html`<bdi class="name">${name(by)}</bdi> `}
       ${where && html`<span class="tag">${where}</span> `}${secret && html`<span class="tag"><${Icon} name="lock" />secret</span> `}
-      <bdi><${Sentence} item=${item} />${item.what === "elect" && html` <small>to be Sheriff</small>`}</bdi>
+      <bdi><${Sentence} item=${item} />${item.what === "elect" && html` <small>to be Sheriff</small>`}</bdi>${tag}
       ${item.acts && html`<${Acts} item=${item} known=${known} />`}
       ${signs && signs.map(([, seat, what, why]) => html`<small class="sign" key=${what + why}
         title=${game.behaviours[what]}>${what}: ${why}</small>`)}</div></div>`;
@@ -189,14 +224,15 @@ for (const sign of game.signs) if (sign[4] !== "vote") signsAt.set(sign[0], [...
 const WINDOW = 48; // lines in the log unless more are asked for: a browser lays out few quickly
 
 /** The lines up to this one, the latest at the end. A line is rendered once for a viewer. */
-function Log({ n, as, go }) {
+function Log({ n, as, go, measure }) {
   const box = useRef(null);
   const [most, setMost] = useState(WINDOW);
   const rows = useMemo(() => {
     const all = as === MODERATOR ? cards(as, 0) : null;
+    const marked = countedLines(as === MODERATOR ? measure : "");
     return items.map((item, at) => sees(item, as) && [at, html`<${Line} key=${at} item=${item} at=${at} onGo=${go}
-      known=${all || cards(as, at)} signs=${as === MODERATOR && signsAt.get(at)} />`]).filter(Boolean);
-  }, [as]);
+      known=${all || cards(as, at)} signs=${as === MODERATOR && signsAt.get(at)} marked=${marked.get(at)} />`]).filter(Boolean);
+  }, [as, measure]);
   const upTo = rows.findLastIndex(([at]) => at <= n) + 1;
   useLayoutEffect(() => {
     const current = box.current.lastElementChild;
@@ -261,10 +297,10 @@ const PROBES = { straw: "asked outside the game: whom would you vote for now?",
   rate: "asked outside the game: whom do you believe?", interview: "asked outside the game: why did you say that?" };
 const probeWords = (probe) => PROBES[probe.replace(/\d+$/, "")] || `asked outside the game: ${probe}`;
 
-function Turn({ turn }) {
+function Turn({ turn, counted }) {
   const seat = seats[turn.seat];
   return html`<section class="turn-card"><h2><${Mark} seat=${seat} /><bdi>${seat.name}</bdi>
-      <span class="tag">${turn.probe ? "probe" : turn.kind}</span></h2>
+      <span class="tag">${turn.probe ? "probe" : turn.kind}</span>${counted && html` <span class="tag counted">counted</span>`}</h2>
     ${turn.probe && html`<p class="soft">${probeWords(turn.probe)}</p>`}
     ${turn.bad && html`<p class="notice">No usable reply: <${Words} text=${turn.bad} /></p>`}
     ${turn.did && html`<p>Answer: <b><bdi>${turn.did}</bdi></b></p>`}
@@ -276,10 +312,11 @@ function Turn({ turn }) {
     ${game.calls > 0 && html`<${Calls} ask=${turn.ask} />`}</section>`;
 }
 
-function Thoughts({ n, as }) {
+function Thoughts({ n, as, measure }) {
+  const counted = new Set((countedOf(measure)?.turns || []).map(([index]) => turns[index]));
   const mine = turns.filter((turn) => turn.n === n && mayThink(turn, as));
   if (as === PUBLIC) return html`<p class="empty">The public hears no thoughts. Choose a player or the moderator.</p>`;
-  if (mine.length) return mine.map((turn) => html`<${Turn} key=${turn.ask + (turn.probe || "")} turn=${turn} />`);
+  if (mine.length) return mine.map((turn) => html`<${Turn} key=${turn.ask + (turn.probe || "")} turn=${turn} counted=${counted.has(turn)} />`);
   const later = turns.filter((turn) => turn.n > n && mayThink(turn, as));
   const next = later.length ? later.reduce((a, b) => (b.n < a.n ? b : a)) : null;
   return html`<p class="empty">Nobody's thoughts belong to this line.${next && ` The next are those of ${name(next.seat)}, line ${next.n + 1}.`}</p>`;
@@ -579,19 +616,20 @@ function Move({ back, end }) {
 }
 
 /** Days, nights and deaths along the timeline. */
-function Marks({ as }) {
+function Marks({ as, measure }) {
   const seen = items.map((item, at) => [item, at]).filter(([item]) => sees(item, as));
   const last = items.length - 1;
   const phases = seen.filter(([item]) => item.kind === "time");
   return html`<svg class="marks" viewBox="0 0 1000 12" preserveAspectRatio="none" aria-hidden="true">${phases.map(([item, at], k) => {
         const until = k + 1 < phases.length ? phases[k + 1][1] : last + 1;
         return html`<rect key=${at} class=${item.time} x=${(1000 * at) / (last + 1)} width=${(1000 * (until - at)) / (last + 1)} y="0" height="12" />`;
-      })}${seen.filter(([item]) => item.gone?.length).map(([, at]) => html`<rect key=${`g${at}`} class="death" x=${(1000 * at) / (last + 1) - 2} width="5" y="0" height="12" />`)}</svg>`;
+      })}${seen.filter(([item]) => item.gone?.length).map(([, at]) => html`<rect key=${`g${at}`} class="death" x=${(1000 * at) / (last + 1) - 2} width="5" y="0" height="12" />`)}
+    ${[...countedLines(as === MODERATOR ? measure : "").keys()].map((at) => html`<rect key=${`c${at}`} class="counted" x=${(1000 * at) / (last + 1)} width="4" y="7" height="5" />`)}</svg>`;
 }
 
-function Time({ n, as, go, playing, setPlaying, speed, setSpeed }) {
+function Time({ n, as, go, playing, setPlaying, speed, setSpeed, measure }) {
   const last = items.length - 1;
-  const marks = useMemo(() => html`<${Marks} as=${as} />`, [as]);
+  const marks = useMemo(() => html`<${Marks} as=${as} measure=${measure} />`, [as, measure]);
   return html`<div class="time-box"><div class="buttons">
       <button type="button" onClick=${() => go(phase(n, as, -1))} aria-label="To the day or night before" title="Page Up"><${Move} back end /></button>
       <button type="button" onClick=${() => go(step(n, as, -1))} aria-label="Back" title="Left arrow"><${Move} back /></button>
@@ -661,7 +699,8 @@ function App() {
   const [shown, setShown] = useState("");
   const wide = useWide();
   const field = useRef(null);
-  const { n, as, tab } = state;
+  const { n, as, tab, measure } = state;
+  const counts = measure && as === MODERATOR;
   const go = (line) => setState((was) => ({ ...was, n: line }));
   const look = (who) => setState((was) => ({ ...was, as: who, n: near(was.n, who) }));
   const show = (what) => setState((was) => ({ ...was, tab: what }));
@@ -723,13 +762,14 @@ function App() {
     <main class="replay"><section class="left" aria-label="The table"><${Ring} n=${n} as=${as} />
         <p class="now" tabindex="0" role="region" aria-label="This line"><bdi>${speaker(now) !== null && html`<b>${name(now.by)}</b>${now.kind === "said" ? ": " : " "}`}<${Sentence}
           item=${now} most=${600} /></bdi></p>
-        <${Time} n=${n} as=${as} go=${go} playing=${playing} setPlaying=${setPlaying} speed=${speed} setSpeed=${setSpeed} /></section>
-      <section class="right" aria-label="More about it"><div class="tabs" role="tablist">${TABS.map(([key, word]) => html`<button type="button" role="tab" key=${key}
+        <${Time} n=${n} as=${as} go=${go} playing=${playing} setPlaying=${setPlaying} speed=${speed} setSpeed=${setSpeed} measure=${measure} /></section>
+      <section class="right ${counts ? "counts" : ""}" aria-label="More about it">${counts && html`<${Counted} measure=${measure} n=${n}
+          go=${(line) => { go(line); show("log"); }} close=${() => setState((was) => ({ ...was, measure: "" }))} />`}<div class="tabs" role="tablist">${TABS.map(([key, word]) => html`<button type="button" role="tab" key=${key}
           id=${`tab-${key}`} aria-selected=${tab === key} aria-controls="panel" tabindex=${tab === key ? 0 : -1} onClick=${() => show(key)} onKeyDown=${(event) => turnTab(event, show)}>${word}</button>`)}</div>
         <${Search} as=${as} go=${(line) => { go(line); show("log"); }} field=${field} />
         <div id="panel" role="tabpanel" aria-labelledby=${`tab-${tab}`} class="panel p-${tab}">
-        ${tab === "log" ? html`<${Log} n=${n} as=${as} go=${goHere.current} />` : html`<div class="scroll-box" tabindex="0">
-          ${tab === "thoughts" && html`<${Thoughts} n=${n} as=${as} />`}${tab === "trust" && html`<${TrustTable} n=${n} as=${as} />`}
+        ${tab === "log" ? html`<${Log} n=${n} as=${as} go=${goHere.current} measure=${measure} />` : html`<div class="scroll-box" tabindex="0">
+          ${tab === "thoughts" && html`<${Thoughts} n=${n} as=${as} measure=${as === MODERATOR ? measure : ""} />`}${tab === "trust" && html`<${TrustTable} n=${n} as=${as} />`}
           ${tab === "votes" && html`<${Ballots} n=${n} as=${as} go=${go} />`}
           ${tab === "signs" && (as === MODERATOR ? html`<${Signs} go=${go} />` : html`<p class="empty">Only the moderator knows who lied.</p>
             <p><button type="button" class="main" onClick=${() => look(MODERATOR)}>Show roles, secrets and who lied</button></p>`)}</div>`}</div></section></main>

@@ -13,11 +13,15 @@ from typing import Any
 import msgspec
 
 from ...errors import WolflabError
+from ...lab.plans.prices import prices_of, unpriced
+from ...lab.runs.counting import measuring_options
 from ...lab.runs.prompts import prompts_of
 from ...lab.storage.store import Place, Store
 from ...lab.studies.quoting import quotable, unquoted_seats, without_quotes
+from ...metrics.observed import ObservedGame
 from ..content_policy import policy_tag, written_policy
 from ..mark import icon_link
+from .counted import counted_data
 from .story import in_a_page, packed_prompts, story_of
 
 _WEB, _HERE = "wolflab.ui.web", "wolflab.ui.replay"
@@ -66,6 +70,11 @@ def replay_of(store: Store, game: int, seat: int | None = None) -> tuple[str, st
     else:  # void or not, the file holds nothing that the seat may not know
         title = f"Game {game}, as {record.ruleset.names[seat]}"
     story = story_of(quotable(record, unquoted), title, calls, seat)
+    if seat is None and not unquoted:  # with words left out it would count otherwise than the report
+        options = measuring_options(store.experiment, row.condition)
+        observed = ObservedGame(record, options, store.game_totals(game))
+        priced = not unpriced(store.costless_calls(game), prices_of(store.experiment, row.condition))
+        story["counted"] = counted_data(observed, [turn["ask"] for turn in story["turns"]], priced)
     return replay_page(without_quotes(story, record, unquoted), prompts), missing
 
 

@@ -16,7 +16,7 @@ from ..wording import unmarked
 from .blocks import PagePart, joined
 from .figures import ForestRow, Panel
 from .links import NO_LINKS, Links
-from .numbers import number, shown
+from .numbers import UNKNOWN, number, shown
 from .report_table import Cell, ReportTable, TableRow
 
 SECTION_TITLES: Mapping[Section, str] = {
@@ -237,7 +237,9 @@ def counted_games(links: Links, measure: str, condition: str, baseline: str = ""
 def measure_cell(condition: ConditionResult, measure: Measure, links: Links = NO_LINKS) -> Cell:
     """A condition's value of a measure, with a link to the games that it counts."""
     cell = shown(condition.measures.get(measure.name), measure.unit, measure.signed)
-    return replace(cell, to=counted_games(links, measure.name, condition.name)) if cell.numbers else cell
+    if not cell.numbers or cell.text == UNKNOWN:
+        return cell
+    return replace(cell, to=counted_games(links, measure.name, condition.name))
 
 
 def of_all_games(condition: ConditionResult, estimate: Estimate | None) -> bool:

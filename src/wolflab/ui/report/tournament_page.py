@@ -125,7 +125,7 @@ def standings_page(
             ("who", "Who plays", played, lambda found: who_plays(extras, found.instrument)),
             ("rotations", "Who sat where", played, lambda found: _rotations(found, extras)),
             ("stopping", "Where games stopped", played, _stopping),
-            ("replies", "Replies, calls and cost", played, replies),
+            ("replies", "Games, replies and cost", played, replies),
             ("tournament", "What was run", played, lambda _: sections.what_was_run(tournament)),
             ("reading", "How to read this page", "About", _reading),
         )
