@@ -132,7 +132,7 @@ def games(path: Path, status: str, terminal: str) -> Surfaces:
                 "report": int(said(done, r"(\d+)")),
                 "serve": int(said(next(name for name in page if name.startswith("games done")), r"(\d+)")),
                 "list": int(said(line[2], r"of (\d+)")),
-                "status": int(said(status, r"of (\d+) games? over")),
+                "status": int(said(status, r"of (\d+) games?\b")),
                 "terminal": in_rows(terminal, "games", r"\d+ of (\d+)"),
             }
             continue
