@@ -125,7 +125,7 @@ def test_a_whole_run_holds(run: Path) -> None:
     assert told.returncode == 0, told
     assert "5 of 5 records hold" in told.stdout
     assert "5 of 5 planned games are over" in told.stdout
-    assert "Only --agents sees" in told.stdout
+    assert "Without --agents, a change" in told.stdout
     assert wolflab("verify", str(run), "--agents").returncode == 0
 
 

@@ -1,8 +1,9 @@
-"""What an estimate says beside a value that means nothing (0 for a difference): one of six verdicts.
+"""What an estimate says, compared with the value without an effect (0 for a difference): a verdict.
 
 | 95 % interval | and | verdict |
 |---|---|---|
 | there is none | | unknown |
+| any | the difference is 0 in every deal | same |
 | on one side of 0, beyond the margin | p < 0.05 | larger |
 | on one side of 0 | p < 0.05 | different |
 | on one side of 0 | p ≥ 0.05 after correction, or no p | uncertain |
@@ -23,7 +24,7 @@ from .measure import Unit
 from .registry import MEASURES
 from .shapes import Contrast
 
-VerdictKind = Literal["unknown", "larger", "different", "uncertain", "equal", "open"]
+VerdictKind = Literal["unknown", "same", "larger", "different", "uncertain", "equal", "open"]
 LEVEL = 0.05
 """p below this is significant."""
 PLANNED: dict[Unit, float] = {"share": 0.1, "out_of": 0.1, "points": 0.1}
@@ -43,6 +44,8 @@ class ContrastVerdict(NamedTuple):
 def verdict_on(contrast: Contrast) -> ContrastVerdict:
     """The verdict on a difference between two conditions."""
     found, margin = contrast.difference, contrast.margin
+    if found.value == 0 and found.deals > 1 and not (contrast.spread and contrast.spread.variance):
+        return ContrastVerdict("same")
     if found.value is None or found.low is None or found.high is None:
         return ContrastVerdict("unknown")
     if found.excludes(0.0):

@@ -31,8 +31,8 @@ from .options import AsJson, commands, finish
 from .run_names import ANY, named
 
 _BLIND = (
-    "Only --agents sees notes, prompts, replies of models and interviews that somebody changed and hashed "
-    "anew: it plays every game again from its calls."
+    "Without --agents, a change of notes, prompts, models' replies or interviews is not noticed if its "
+    "hashes were computed again."
 )
 
 CheckedRows = list[dict[str, Any]]

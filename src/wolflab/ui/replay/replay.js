@@ -549,9 +549,9 @@ function TurningPoints({ go }) {
   return html`${title}${instrument}<figure><${Curve} points=${points} turns=${turns} go=${go} />
       <figcaption>The mean chance in percent, after each public event. Numbers mark the turning points.</figcaption></figure>
     ${turns.length ? html`<ol class="turning">${turns.map(([at, before, after, who]) => html`<li key=${at}><${Go} at=${at} />
-      <bdi>${eventWords(items[at])}</bdi> moved the reader ${after > before ? "towards" : "away from"} the Werewolves: from ${percent(before)} to ${percent(after)}.
+      <bdi>${eventWords(items[at])}</bdi> ${after > before ? "raised" : "lowered"} the suspicion of the true Werewolves from ${percent(before)} to ${percent(after)}.
       <small>${who.length ? `Moved by ${moved} points or more: ${listed(who.map(([seat, was, is]) => `${name(seat)} (${percent(was)} to ${percent(is)})`))}.` : `No seat moved by ${moved} points or more.`}</small></li>`)}</ol>`
-    : html`<p class="soft">No event moved the reader by ${least} points or more.</p>`}
+    : html`<p class="soft">No event changed the suspicion by ${least} points or more.</p>`}
     ${unread > 0 && html`<p class="soft">${count(unread, "statement")} could not be read; the reader takes them for silence.</p>`}
     <details><summary>All ${points.length} public events as a table</summary><div class="scrolls" tabindex="0" role="group" aria-label="The curve as a table"><table>
       <thead><tr><th scope="col">line</th><th scope="col">event</th><th scope="col">before</th><th scope="col">after</th></tr></thead>
@@ -592,15 +592,15 @@ function Signs({ go }) {
   const Go = ({ at }) => html`<button type="button" class="quiet" onClick=${() => go(at)}>${phaseOf(items[at])}</button>`;
   const [ofWolves, ofVillage] = [true, false].map((wolf) => game.deceptions.filter((one) => isWolf(one.seat) === wolf));
   const none = html`<p class="soft">None were found${unread.length > 0 && " in what was read"}.</p>`;
-  return html`<h2>What the Werewolves said against what they knew, and who believed it</h2>
+  return html`${end && html`<p class="lead"><b><bdi>${end.text}</bdi></b></p>`}<h2>What the Werewolves said against what they knew, and who believed it</h2>
     ${ofWolves.length ? html`<${Lies} lies=${ofWolves} go=${go} />` : unread.length < said.length || !said.length ? none : null}
     ${unread.length > 0 && html`<p class="soft">${unread.length} of ${said.length} statements could not be read (not English): what they say is not known.</p>`}
     ${ofVillage.length > 0 && html`<h2>What the village said against what it knew</h2><${Lies} lies=${ofVillage} go=${go} />`}
     <p class="soft">Found by rules in what was said; a sentence may be read wrongly. “Believed” is the listener's next vote, straw poll or guess of a role, where it agrees; it may have another reason.</p>
-    <${TurningPoints} go=${go} />
-    <h2>How the game ended</h2>${end && html`<p class="lead"><b><bdi>${end.text}</bdi></b></p>`}<${Toll} out=${out} />
+    <h2>How the game ended</h2><${Toll} out=${out} />
     <h3>Who left the game</h3><ol class="plain-list">${out.map(([at, seat]) => html`<li key=${at + seat}><${Go} at=${at} />
       <bdi>${name(seat)}</bdi>, ${seats[seat].role}: ${how(at, seat)}</li>`)}</ol>
+    <${TurningPoints} go=${go} />
     <h2>What else was seen</h2>${!kinds.length && html`<p class="soft">Nothing.</p>`}
     ${kinds.map((kind) => html`<section key=${kind}><h3>${kind}</h3><p class="soft">${game.behaviours[kind]}</p><ol class="plain-list">
       ${game.signs.filter(([, , what]) => what === kind).map(([line, seat, , why], k) => html`<li key=${k}><${Go} at=${Math.min(line, items.length - 1)} />

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from itertools import islice
 
 from ...lab.results.extras import Extras
 from ...metrics.measure import Measure, Unit
@@ -52,8 +53,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class QuestionAnswer:
-    """findings: the first ones; more: the number of others. about: how they were chosen, "" for the primary
-    contrast. rests: what they are computed from.
+    """findings: the first ones; more: the number of others. about: the definitions of
+    their measures, and how they were chosen. rests: what they are computed from.
     """
 
     findings: tuple[Finding, ...]
@@ -83,18 +84,21 @@ def answer_to(
         there = {condition for _, condition, _, _ in chosen_first(extras)}
     elif contrasts:
         findings = [*planted, *(_compared(contrast) for contrast in contrasts)]
-        about = "" if contrasts[0].primary else _FIRST.format(measure_name(contrasts[0].metric))
+        about = "" if contrasts[0].primary else _FIRST
         there = {name for contrast in contrasts for name in (contrast.condition, contrast.baseline)}
     else:
         values = list(_values(summary))
         findings, about = [*planted, *(finding for _, finding in values)], ""
         there = {condition.name for condition, _ in values}
     kept = findings[:_MOST]
+    of = [] if chosen else [contrasts[0].metric] if contrasts else _valued_measures(summary)
+    defined = [f"{_capital(MEASURES[name].label)}: {MEASURES[name].says}" for name in of]
+    about = " ".join(filter(None, (*defined, about)))
     rests = _rests(summary, contrasts, [one for one in summary.conditions if one.name in there])
     return QuestionAnswer(tuple(kept), len(findings) - len(kept), about, rests)
 
 
-_FIRST = "The experiment names no primary contrast. These are the differences in its first measure, {}."
+_FIRST = "No primary contrast is named, so these are the differences in the first measure that is compared."
 
 
 def _contrasts(summary: Summary) -> list[Contrast]:
@@ -121,6 +125,8 @@ def _compared(contrast: Contrast) -> Finding:
     match verdict.kind:
         case "unknown":
             says = f"{name}: not known. {_capital(found.note or 'There are too few deals')}."
+        case "same":
+            says = f"{name}: the same in {here} and {base}, in all {found.deals:,} deals."
         case "larger":
             says = f"{name}: {way} in {here} than in {base}, by more than the margin of {margin}."
         case "different":
@@ -154,12 +160,16 @@ def _compared(contrast: Contrast) -> Finding:
 
 def _values(summary: Summary) -> Iterator[tuple[ConditionResult, Finding]]:
     """The values of the first measures of the question, by condition."""
-    measures = [MEASURES[name] for name in summary.asked]
-    there = [one for one in measures if any(_has(condition, one) for condition in summary.conditions)]
-    for measure in there[:_VALUES]:
+    for measure in map(MEASURES.__getitem__, _valued_measures(summary)):
         for condition in summary.conditions:
             if _has(condition, measure):
                 yield condition, _valued(condition, measure)
+
+
+def _valued_measures(summary: Summary) -> list[str]:
+    """The first measures of the question that have a value."""
+    there = (name for name in summary.asked if any(_has(one, MEASURES[name]) for one in summary.conditions))
+    return list(islice(there, _VALUES))
 
 
 def _has(condition: ConditionResult, measure: Measure) -> bool:
@@ -170,22 +180,26 @@ def _has(condition: ConditionResult, measure: Measure) -> bool:
 def _valued(condition: ConditionResult, measure: Measure) -> Finding:
     found, reference = condition.measures[measure.name], measure.reference
     assert found.value is not None
-    says = f"{_capital(measure.label)} of {condition.name}: {number(found.value, measure.unit)}."
-    if reference is not None:
-        nothing = number(reference, measure.unit)
-        way = "above" if found.value > reference else "below"
-        says += {
-            "different": f" It is {way} {nothing}, the value without an effect.",
-            "open": f" It may be above or below {nothing}, the value without an effect.",
-        }.get(verdict_beside(found, reference), "")
-    return Finding(says, _estimate(found, measure.name, difference=False), of=(measure.name, condition.name))
+    says, of = f"{_capital(measure.label)} of {condition.name}", (measure.name, condition.name)
+    estimate = _estimate(found, measure.name, difference=False)
+    if reference is None:
+        return Finding(f"{says}: {number(found.value, measure.unit)}.", estimate, of=of)
+    nothing = number(reference, measure.unit)
+    way = "above" if found.value > reference else "below"
+    says += {
+        "different": f": {way} {nothing}, the value without an effect.",
+        "open": f": no sign of an effect. The interval contains {nothing}, the value without an effect.",
+    }.get(verdict_beside(found, reference), ": not known. There are too few deals for an interval.")
+    return Finding(says, estimate, of=of)
 
 
 def _planted(summary: Summary) -> Finding:
     """How many planted effects the analysis found."""
-    found = [effect.recovered for effect in summary.planted]
+    found = [effect.recovered for effect in summary.planted if effect.recovered is not None]
     measure = MEASURES[summary.planted[0].measure]
     says = f"{found.count(True)} of {counted(len(found), 'planted effect')} recovered ({measure.label})."
+    if not found:
+        says = f"Planted effects ({measure.label}): not known yet. There are too few deals for intervals."
     unit = difference_kind(measure.name) if measure.compared else measure.unit
     estimates = "; ".join(
         f"{effect.condition}: planted {number(effect.truth, unit)}, found "
@@ -224,7 +238,8 @@ def _rests(summary: Summary, contrasts: Sequence[Contrast], conditions: Sequence
     parts = [f"{counted(done, 'finished game')}"]
     if contrasts:
         parts.insert(
-            0, f"{max(one.difference.deals for one in contrasts):,} deals that both conditions played"
+            0,
+            f"{counted(max(one.difference.deals for one in contrasts), 'deal')} that both conditions played",
         )
     if void:
         parts.append(f"{void:,} void, which do not count")
@@ -255,7 +270,6 @@ def answer_to_tournament(standings: Standings, shown_name: Callable[[str], str])
         return QuestionAnswer((), 0, "", "")
     (best, found), name = max(rated, key=lambda one: one[1].value), shown_name
     side = {"both": "on both sides", "village": "as village", "werewolves": "as Werewolves"}[part]
-    findings = [Finding(f"Highest mean win rate {side}: {name(best)}.", _value(found, "share"))]
     apart = [
         (one.second, one, one.difference)
         if one.first == best
@@ -269,16 +283,16 @@ def answer_to_tournament(standings: Standings, shown_name: Callable[[str], str])
         if difference.excludes(0.0) and (test.p_holm is None or test.p_holm < LEVEL)
     ]
     level = [name(other) for other, _, _ in apart if name(other) not in ahead]
-    if apart:
-        says = f"Ahead of {', '.join(ahead)}." if ahead else "Not shown to be ahead of any other entrant."
-        if ahead and level:
-            says += f" Not shown to be ahead of {', '.join(level)}."
-        estimates = "; ".join(
-            f"{name(best)} − {name(other)}: {_value(difference, 'points', signed=True)}"
-            + ("" if test.p_holm is None else f", p (Holm) {_p(test.p_holm)}")
-            for other, test, difference in apart[:_MOST]
-        )
-        findings.append(Finding(says, estimates))
+    highest = f"Highest mean win rate {side}: {name(best)}, {_value(found, 'share')}"
+    says = f"{name(best)} is ahead of {', '.join(ahead)}." if ahead else "No entrant is shown to be ahead."
+    if ahead and level:
+        says += f" It is not shown to be ahead of {', '.join(level)}."
+    estimates = [
+        f"{name(best)} − {name(other)}: {_value(difference, 'points', signed=True)}"
+        + ("" if test.p_holm is None else f", p (Holm) {_p(test.p_holm)}")
+        for other, test, difference in apart[:_MOST]
+    ]
+    findings = [Finding(says if apart else f"{highest}.", "; ".join([highest, *estimates]))]
     rests = f"It rests on {counted(found.n, 'game')} of {name(best)}, over {counted(found.deals, 'deal')}."
     return QuestionAnswer(tuple(findings), 0, "", rests)
 

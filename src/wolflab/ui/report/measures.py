@@ -154,6 +154,7 @@ _REMARKS = {
     "twice": "DC between two straw polls with nothing said between them: votes that change by themselves.",
     "others": "DC towards another living player than the Sheriff.",
     "neither": "Games that neither side won.",
+    "unweighted": "The value before games are weighted by the side of their Sheriff.",
 }
 """The meaning of the words under a number."""
 
@@ -199,6 +200,12 @@ def explained(summary: Summary, measures: Iterable[Measure]) -> dict[str, str]:
             "Its interval may be wide although n is large: cases of one deal are alike, so the interval is "
             "that of the smaller number of independent cases that they come to."
         )
+    if any(
+        one is not None and one.raw is not None
+        for condition in summary.conditions
+        for one in condition.measures.values()
+    ):
+        under.add("unweighted")
     return found | {word: says for word, says in _REMARKS.items() if word in under}
 
 

@@ -206,6 +206,7 @@ def deduction(summary: Summary, links: Links = NO_LINKS) -> PagePart:
 
 VERDICTS: dict[VerdictKind, str] = {
     "unknown": "not known",
+    "same": "the same in every deal",
     "larger": "larger than the margin",
     "different": "different",
     "uncertain": "uncertain",
