@@ -289,6 +289,10 @@ def test_what_a_measure_counts_is_marked_and_led_to(
     page.select_option("select >> nth=0", "moderator")
     page.click(".counted-box button >> nth=1")
     until(lambda: page.locator(".counted-box, .tag.counted, .marks .counted").count() == 0)
+    page.goto(f"{path.as_uri()}#measure=rounds")
+    until(
+        lambda: "whole game" in page.inner_text(".counted-box") and "line 1 of" in page.inner_text(".where")
+    )
     assert wrong == []
     page.close()
 

@@ -79,8 +79,9 @@ function readLink() {
   const last = items.length - 1;
   const measure = told.get("measure") || "";
   const asked = game.turns.find((turn) => turn.ask === told.get("ask")); // a report names what it quotes so
-  const first = asked?.n ?? Math.min(...countedLines(measure).keys(), last);
-  const n = Math.min(last, Math.max(0, Math.trunc(Number(told.get("line") ?? (asked || measure ? first : 0) + 1) - 1) || 0));
+  const lines = [...countedLines(measure).keys()];
+  const first = asked?.n ?? (lines.length ? Math.min(...lines) : 0);
+  const n = Math.min(last, Math.max(0, Math.trunc(Number(told.get("line") ?? first + 1) - 1) || 0));
   const allowed = new Set(game.as === null ? [MODERATOR, PUBLIC, ...seats.map((seat) => String(seat.seat))]
     : [String(game.as), PUBLIC]);
   const who = told.get("as");
