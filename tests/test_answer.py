@@ -39,6 +39,7 @@ def contrast(
     ("given", "kind"),
     [
         (contrast(None, None, None), "unknown"),
+        (replace(contrast(0.0, 0.0, p=1.0), spread=None), "same"),
         (contrast(0.12, 0.3, margin=0.1), "larger"),
         (contrast(-0.3, -0.12, margin=0.1), "larger"),
         (contrast(0.05, 0.3, margin=0.1), "different"),
@@ -79,7 +80,8 @@ def test_the_primary_contrast_answers_with_what_it_rests_on(games: Summary) -> N
     assert "95 % interval" in finding.estimate
     done = sum(condition.counts.done for condition in games.conditions)
     assert f"{done} finished games" in answer.rests
-    assert not answer.about
+    assert answer.about.startswith("DC: Share of the N − 1 others")
+    assert "No primary contrast" not in answer.about
 
 
 def test_without_a_primary_contrast_the_first_measure_answers_and_that_is_said(games: Summary) -> None:
@@ -87,7 +89,8 @@ def test_without_a_primary_contrast_the_first_measure_answers_and_that_is_said(g
     plain = summarise(every, contrasts=["rounds"])
     answer = answer_to(plain)
     assert answer.findings[0].says.startswith("Rounds a game: ")
-    assert "rounds a game" in answer.about
+    assert answer.about.startswith("Rounds a game: ")
+    assert "No primary contrast is named" in answer.about
 
 
 def test_one_condition_is_answered_by_its_values() -> None:

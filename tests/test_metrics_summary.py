@@ -125,7 +125,7 @@ def test_the_primary_contrast_is_corrected_for_nothing(planted_runs: dict[str, l
     text = io.StringIO()
     print_summary(Console(width=160, file=text), found)
     label = MEASURES["persuasion"].label
-    assert f"Primary contrast, {label}: mostly − sometimes = +" in text.getvalue()
+    assert f"{label}, mostly − sometimes: +" in text.getvalue()
     assert "primary</" in render_report(found)
 
 

@@ -383,8 +383,8 @@ def test_terminal_page_and_data_say_so(tmp_path: Path) -> None:
     page, data = ((out / f"report.{kind}").read_text() for kind in ("html", "json"))
     assert said in page
     assert said in data
-    assert page.index('id="who"') < page.index('id="main"')
-    assert "style aggressive_accuser" in page[page.index('id="who"') : page.index('id="main"')]
+    assert page.index('id="main"') < page.index('id="who"')
+    assert "style aggressive_accuser" in page[page.index('id="who"') :]
     assert "accuser, sheriff: village · deductive (version Wolflab" in ended.stdout
 
 
