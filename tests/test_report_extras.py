@@ -123,6 +123,28 @@ def test_the_source_of_the_pools_is_marked_wherever_it_stands(
     assert "(source of the" in out.getvalue()
 
 
+def test_runs_of_several_conditions_are_compared_by_their_names(tmp_path: Path) -> None:
+    stores = []
+    for name, seat in (("one", "b"), ("two", "c")):
+        data: dict[str, Any] = {
+            "name": "x",
+            "rules": {"preset": "sheriff", "max_rounds": 1},
+            "players": {"others": {"recipe": "random"}},
+            "conditions": {"a": {}, seat: {"rules": {"max_rounds": 2}}},
+            "primary": {"measure": "rounds", "between": ["a", seat]},
+            "deals": 3,
+        }
+        with Store.create(tmp_path / name, build(data)) as store:
+            assert runner.play_run(store)
+        stores.append(Store.open_for_reading(tmp_path / name))
+    found = compared_runs(stores)
+    pairs = {(one.condition, one.baseline) for one in found.contrasts}
+    assert pairs == {("two: a", "one: a"), ("two: c", "one: a")}
+    assert found.asked[0] == "rounds"
+    for store in stores:
+        store.close()
+
+
 def test_sources_are_compared_with_nobody_and_correction_is_over_the_rest() -> None:
     played = [
         one for name in ("a", "b", "c") for one in run(name, 8, obey=0.2 * len(name), wise=ord(name) / 300)

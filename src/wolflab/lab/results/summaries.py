@@ -140,6 +140,7 @@ def compared(
 ) -> Summary:
     """The summary of several runs, with conditions under their run's name, compared on common deals.
 
+    A condition is compared with the one of its name in the first run, or else with the first one there.
     contrasts: measures to compare them on, in addition to the runs' own. primary: see `summary`. Raises
     StoreError for fewer than two runs, and for runs with different cards; ExperimentError for an unknown
     measure.
@@ -166,8 +167,26 @@ def compared(
         for game in games(store)
     )
     named = [name for store in stores for name in store.experiment.contrasts]
+    asked = {store.experiment.primary.measure if store.experiment.primary else None for store in stores}
+    if len(asked) == 1 and None not in asked:
+        named = [*map(str, asked), *named]  # the question of all of them
+    names = [
+        [
+            *dict.fromkeys(
+                row.condition for row in store.games() if row.condition not in sources(store.experiment)
+            )
+        ]
+        for store in stores
+    ]
+    base = {
+        f"{store.path.name}: {name}": f"{first.path.name}: {name if name in names[0] else names[0][0]}"
+        for store, there in zip(stores[1:], names[1:], strict=True)
+        for name in there
+        if names[0]
+    }
     found = summarise(
         results,
+        baseline=base if len(names[0]) > 1 else None,
         title="Runs compared",
         description=" · ".join(titles),
         sources=[f"{store.path.name}: {name}" for store in stores for name in sources(store.experiment)],
