@@ -252,7 +252,7 @@ _believing(
 _believing(
     "ratio_over_peers",
     "Ratio over the role's peers",
-    "Ratio minus the mean of the same quotient of living players of the Sheriff's role who are not Sheriff. "
+    "The Sheriff's Ratio minus the mean Ratio of living players with the same role who are not Sheriff. "
     "No value if nobody else of that role is alive, so none for a single Seer or Guard.",
     leadership.ratio_over_peers,
     lacks=partial(why_no_value, rest="nobody else of the Sheriff's role lived, or was judged"),
@@ -328,7 +328,7 @@ _converting(
 _leading(
     "dc_over_others",
     "DC minus DC towards others",
-    "DC minus what it is towards others.",
+    "DC minus DC towards others: how many more votes turn to the Sheriff's vote than to another player's.",
     leadership.minus(dc, dc_others),
     kinds=_POLLED,
     lacks=_NO_POLL,
