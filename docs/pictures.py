@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SHARPNESS = 1.5
 """Pixels of a picture for one pixel of the window."""
 MOST = 60_000
-"""Bytes of a picture, at most."""
+"""Bytes of a picture, at most, where the lowest quality allows it."""
 
 
 def wolflab(*words: str | Path) -> None:
