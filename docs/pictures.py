@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 SHARPNESS = 1.5
 """Pixels of a picture for one pixel of the window."""
-MOST = 60_000
-"""Bytes of a picture, at most, where the lowest quality allows it."""
+MOST = 75_000
+"""Bytes of a picture, at most."""
 
 
 def wolflab(*words: str | Path) -> None:
