@@ -176,6 +176,11 @@ class Contrast:
     p_equivalent: float | None = None
     spread: Spread | None = None
 
+    @property
+    def p_reported(self) -> float | None:
+        """The p that decides: of the primary contrast its own, of any other Holm's."""
+        return self.p if self.primary else self.p_holm
+
 
 @dataclass(frozen=True, slots=True)
 class FigureComparison:

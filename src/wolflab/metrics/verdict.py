@@ -49,7 +49,7 @@ def verdict_on(contrast: Contrast) -> ContrastVerdict:
     if found.value is None or found.low is None or found.high is None:
         return ContrastVerdict("unknown")
     if found.excludes(0.0):
-        p = contrast.p if contrast.primary else contrast.p_holm
+        p = contrast.p_reported
         if p is None or p >= LEVEL:
             return ContrastVerdict("uncertain")
         beyond = margin is not None and (found.low > margin or found.high < -margin)

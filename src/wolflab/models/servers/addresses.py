@@ -1,4 +1,4 @@
-"""`OPENAI_BASE_URL`, which names another server in place of OpenAI's, as OpenAI's own client hears it.
+"""`OPENAI_BASE_URL`, which names another server in place of OpenAI's, as OpenAI's own client reads it.
 
 It holds for models of `openai/` without a `base_url` of their own, and for names without a provider. The
 user's own environment also consents that the key in `OPENAI_API_KEY` goes there. A file `.env` does not:

@@ -241,12 +241,14 @@ def _training(run: IndexedRun) -> tuple[str, bool]:
     """The progress of each seed."""
     spec = training_in(run.path)
     rows: list[TableRow] = []
+    over = True
     for seed in spec.seeds:
         log = log_of(seed_folder(run.path, seed))
         looks = sum(any(name.startswith("evaluation/") for name in line) for line in log)
-        rows.append([f"{seed}", number(max(0, len(log) - 1), "count"), number(looks, "count")])
+        made = max(0, len(log) - 1)
+        over = over and made >= spec.training.updates
+        rows.append([f"{seed}", number(made, "count"), number(looks, "count")])
     updates = counted(spec.training.updates, "update")
-    over = all(int(str(row[1]).replace(",", "")) >= spec.training.updates for row in rows)
     words = f"Seeds, each of {updates}; last change {ago(run.written)}"
     return leading_table(words, ["seed", "updates made", "looks at held-out deals"], rows), not over
 

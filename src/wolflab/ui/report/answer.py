@@ -72,16 +72,17 @@ def answer_to(
     """
     planted = [_planted(summary)] if summary.planted else []
     contrasts = _contrasts(summary)
-    chosen = [
-        Finding(
-            f"{title}, {condition}: {choice} in {number(found.value or 0.0, 'share')}.",
-            _value(found, "share"),
-        )
-        for title, condition, choice, found in chosen_first(extras)
-    ]
+    chosen = list(chosen_first(extras))
     if chosen:
-        findings, about, contrasts = chosen, "", []
-        there = {condition for _, condition, _, _ in chosen_first(extras)}
+        findings = [
+            Finding(
+                f"{title}, {condition}: {choice} in {number(found.value or 0.0, 'share')}.",
+                _value(found, "share"),
+            )
+            for title, condition, choice, found in chosen
+        ]
+        about, contrasts = "", []
+        there = {condition for _, condition, _, _ in chosen}
     elif contrasts:
         findings = [*planted, *(_compared(contrast) for contrast in contrasts)]
         about = "" if contrasts[0].primary else _FIRST
@@ -148,8 +149,7 @@ def _compared(contrast: Contrast) -> Finding:
                     f"A true difference of {effect} is found with a probability of 80 % by {many} deals; "
                     f"these are {found.deals:,}."
                 )
-    p = contrast.p if contrast.primary else contrast.p_holm
-    tested = "" if p is None else f", p{'' if contrast.primary else ' (Holm)'} {_p(p)}"
+    tested = _tested(contrast.p_reported, holm=not contrast.primary)
     return Finding(
         says,
         f"{here} − {base}: {_estimate(found, contrast.metric, difference=True)}{tested}",
@@ -224,9 +224,12 @@ def _value(found: Estimate, unit: Unit, *, signed: bool = False) -> str:
     return f"{shown(found, unit, signed).text} ({ends})"
 
 
-def _p(p: float) -> str:
+def _tested(p: float | None, *, holm: bool) -> str:
+    """A p-value behind an estimate; "" for none. holm: it is corrected."""
+    if p is None:
+        return ""
     text = p_value(p).text
-    return text if text.startswith("<") else f"= {text}"
+    return f", p{' (Holm)' * holm} {text if text.startswith('<') else f'= {text}'}"
 
 
 def _rests(summary: Summary, contrasts: Sequence[Contrast], conditions: Sequence[ConditionResult]) -> str:
@@ -289,7 +292,7 @@ def answer_to_tournament(standings: Standings, shown_name: Callable[[str], str])
         says += f" It is not shown to be ahead of {', '.join(level)}."
     estimates = [
         f"{name(best)} − {name(other)}: {_value(difference, 'points', signed=True)}"
-        + ("" if test.p_holm is None else f", p (Holm) {_p(test.p_holm)}")
+        + _tested(test.p_holm, holm=True)
         for other, test, difference in apart[:_MOST]
     ]
     findings = [Finding(says if apart else f"{highest}.", "; ".join([highest, *estimates]))]

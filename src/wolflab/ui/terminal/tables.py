@@ -169,7 +169,7 @@ def _print_contrasts(console: Console, summary: Summary) -> None:
         say(console, "Differences, with their 95 % intervals:")
     for contrast in summary.contrasts:
         difference = in_line(contrast.difference, difference_kind(contrast.metric), signed=True)
-        p = contrast.p if contrast.primary else contrast.p_holm
+        p = contrast.p_reported
         tested = "" if p is None else f", p{'' if contrast.primary else ' (Holm)'} {p_value(p).text}"
         verdict = VERDICTS[verdict_on(contrast).kind]
         which = f"{measure_name(contrast.metric)}, {contrast.condition} − {contrast.baseline}"
