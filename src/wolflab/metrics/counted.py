@@ -1,7 +1,7 @@
 """What a measure counts in one game: which turns, which days, or how the game ended.
 
-The registry's entries say it beside what they sum (`Measure.by_day`, `turns`, `at_end`); a measure that says
-none of the three is counted over the whole game.
+The registry's entries say it together with what they sum (`Measure.by_day`, `turns`, `at_end`). A measure
+without these three is counted over the whole game.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def verdict_on(contrast: Contrast) -> ContrastVerdict:
     return ContrastVerdict("open", effect, deals_needed(spread, found.deals, effect))
 
 
-def verdict_beside(found: Estimate, reference: float) -> VerdictKind:
-    """The verdict on a value beside a measure's reference: unknown, different or open."""
+def verdict_on_value(found: Estimate, reference: float) -> VerdictKind:
+    """The verdict on a value, compared with a measure's reference: unknown, different or open."""
     apart = found.excludes(reference)
     return "unknown" if apart is None else "different" if apart else "open"

@@ -16,7 +16,7 @@ from ..terminal.console import console, say
 from .options import commands
 
 _SCHEMA = "experiment.schema.json"
-"""The file of `wolflab schema experiment` that an experiment names if it lies beside it."""
+"""The file of `wolflab schema experiment` that an experiment names if both are in one folder."""
 
 
 @commands.command("init", epilog="Examples:  `wolflab init`  ·  `wolflab init mine.yaml`")

@@ -19,7 +19,7 @@ from ...metrics.registry import MEASURES
 from ...metrics.shapes import ConditionResult, Contrast, Summary
 from ...metrics.standings import SIDE_PARTS, Standings
 from ...metrics.summary import NOT_COMPARED
-from ...metrics.verdict import LEVEL, verdict_beside, verdict_on
+from ...metrics.verdict import LEVEL, verdict_on, verdict_on_value
 from ...stats.intervals import Estimate
 from ..wording import counted
 from .blocks import PagePart
@@ -189,7 +189,7 @@ def _valued(condition: ConditionResult, measure: Measure) -> Finding:
     says += {
         "different": f": {way} {nothing}, the value without an effect.",
         "open": f": no sign of an effect. The interval contains {nothing}, the value without an effect.",
-    }.get(verdict_beside(found, reference), ": not known. There are too few deals for an interval.")
+    }.get(verdict_on_value(found, reference), ": not known. There are too few deals for an interval.")
     return Finding(says, estimate, of=of)
 
 

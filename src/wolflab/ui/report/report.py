@@ -137,7 +137,7 @@ def _differences(summary: Summary, extras: Extras, links: Links) -> _Makers:
         ("error", "Where the error comes from", sections.error),
         ("along", conducted.along_title(summary), lambda found: conducted.along(found, links)),
         ("growing", "While experience grows", lambda found: extra.growing(extras, found.instrument)),
-        ("published", "Beside published figures", sections.beside),
+        ("published", "Comparison with published figures", sections.beside),
     ]
 
 

@@ -121,7 +121,12 @@ def standings_page(
             ("differences", "Differences", strength, lambda found: _differences(found, extras)),
             ("prediction", "Which model predicts", strength, _prediction),
             ("cost", "Cost beside strength", strength, lambda found: _cost(found, extras)),
-            ("published", "Beside published figures", strength, lambda found: _published(found, extras)),
+            (
+                "published",
+                "Comparison with published figures",
+                strength,
+                lambda found: _published(found, extras),
+            ),
             ("who", "Who plays", played, lambda found: who_plays(extras, found.instrument)),
             ("rotations", "Who sat where", played, lambda found: _rotations(found, extras)),
             ("stopping", "Where games stopped", played, _stopping),
